@@ -1,0 +1,27 @@
+//! Wire types of `/api/v1`; the pages show the same values.
+//!
+//! Prices and amounts are decimal strings in credits, chips are whole numbers, instants are UTC with a `Z`. Lists
+//! page by an opaque cursor.
+
+mod allocations;
+mod book;
+mod cycles;
+mod market;
+
+pub use allocations::*;
+pub use book::*;
+pub use cycles::*;
+pub use market::*;
+
+use serde::{Deserialize, Serialize};
+
+/// One page of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Page<T> {
+    /// The rows of this page.
+    pub items: Vec<T>,
+    /// Hand this back as `cursor` for the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! Hydrates `app` in the browser.

@@ -1,0 +1,1 @@
+//! The quota marketplace: what the binary is made of.

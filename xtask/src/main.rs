@@ -1,0 +1,3 @@
+//! Builds the browser part and checks its size.
+
+fn main() {}
