@@ -127,6 +127,8 @@ pub enum Reason {
     GangDoesNotFit,
     /// Bids ahead of it in the team's queue took the team's quota.
     BehindInQueue,
+    /// It would pay the price and no more, as others would, and chips did not reach for all: the tie rule chose.
+    LostTie,
     /// The cycle is before `not_before` or at or after `not_after`.
     NotInWindow,
     /// None of its chip types exists, has a price or can be reached by its pool.
