@@ -1,1 +1,13 @@
-//! The quota marketplace: what the binary is made of.
+//! The quota marketplace: what the binary `quota-marketplace` is made of.
+//!
+//! Dependencies point inwards: command line and HTTP → services → store → common; services → market. The engine
+//! knows nothing of servers.
+
+pub mod cli;
+pub mod config;
+pub mod error;
+pub mod json;
+pub mod logging;
+pub mod services;
+
+pub use error::AppError;

@@ -1,0 +1,134 @@
+//! The command line: what can be asked of the program, and the exit code it ends with.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{self, Config, Sources};
+use crate::error::AppError;
+use crate::logging;
+
+/// A quota marketplace for ML training chips.
+///
+/// Each minute every chip goes to whoever bids most for it, within budgets that the organisation sets. One program:
+/// it keeps the history in a SQLite file or in PostgreSQL, clears the market in cycles, and shows it in a browser.
+#[derive(Debug, Parser)]
+#[command(name = "quota-marketplace", version, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(flatten)]
+    settings: Settings,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  quota-marketplace demo                       a market made from a real cluster's history, at http://127.0.0.1:7878
+  quota-marketplace serve --listen [::]:8080   the market of ./quota-marketplace.sqlite on port 8080
+  quota-marketplace clear market.json          one clearing by hand, from a file
+  quota-marketplace config > quota-marketplace.toml
+
+Exit codes: 0 done; 1 stored data does not match; 2 wrong use of the command line; 65 input can't be read;
+66 not found; 69 database or port not to be had; 70 fault of this program; 74 input or output failed;
+76 database of another version; 78 configuration can't be used.";
+
+/// Settings that every command takes.
+#[derive(Debug, Args)]
+struct Settings {
+    /// Configuration file [default: ./quota-marketplace.toml where it exists]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "QUOTA_MARKETPLACE_CONFIG",
+        help_heading = "Settings"
+    )]
+    config: Option<PathBuf>,
+    /// Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
+    #[arg(long, global = true, value_name = "URL", help_heading = "Settings")]
+    database: Option<String>,
+    /// Form of the log: text or json
+    #[arg(long, global = true, value_name = "FORMAT", help_heading = "Settings")]
+    log_format: Option<String>,
+    /// Which events are logged: error, warn, info, debug, trace, or levels per module
+    #[arg(long, global = true, value_name = "FILTER", help_heading = "Settings")]
+    log: Option<String>,
+    /// Any other setting; `quota-marketplace config` lists them
+    #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE", help_heading = "Settings")]
+    set: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the default configuration file with every key explained
+    Config,
+}
+
+impl Settings {
+    /// All sources of settings, with the flags of the command last.
+    fn load(&self, listen: Option<&String>) -> Result<Config, AppError> {
+        let mut flags = Vec::new();
+        for (flag, name, value) in [
+            ("--database", "database.url", self.database.as_ref()),
+            ("--log-format", "log.format", self.log_format.as_ref()),
+            ("--log", "log.filter", self.log.as_ref()),
+            ("--listen", "server.listen", listen),
+        ] {
+            if let Some(value) = value {
+                flags.push((flag, name.to_owned(), value.clone()));
+            }
+        }
+        for setting in &self.set {
+            let (name, value) = setting.split_once('=').ok_or_else(|| {
+                AppError::config(format!(
+                    "--set {setting:?} has no \"=\"; write it like --set server.max_streams=10"
+                ))
+            })?;
+            flags.push(("--set", name.to_owned(), value.to_owned()));
+        }
+        let environment = std::env::vars_os()
+            .filter_map(|(name, value)| {
+                Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+            })
+            .collect();
+        Config::load(&Sources { file: self.config.as_deref(), environment, flags })
+    }
+}
+
+/// Reads the command line, does what it says, and reports a fault on standard error.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            let context = error.private_context();
+            if !context.is_empty() {
+                eprintln!("cause: {context}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), AppError> {
+    let Cli { settings, command } = cli;
+    let loaded = settings.load(None)?;
+    logging::start(&loaded.log)?;
+    match command {
+        Command::Config => print(&config::default_file()),
+    }
+}
+
+/// Writes a command's result; a reader that went away (`| head`) is no fault.
+pub(crate) fn print(text: &str) -> Result<(), AppError> {
+    use std::io::Write;
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(AppError::new(crate::error::ErrorKind::Io, format!("the result can't be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

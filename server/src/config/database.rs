@@ -1,0 +1,91 @@
+//! `[database]`: where the history is.
+
+use std::time::Duration;
+
+use super::Key;
+use super::key::number;
+
+/// Where the history is.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseConfig {
+    /// `sqlite:PATH` or `postgres://…`; may hold a password, so it is never shown.
+    pub url: String,
+    /// Most connections to read with.
+    pub max_connections: u32,
+    /// Longest wait for a connection.
+    pub connect_timeout: Duration,
+}
+
+impl DatabaseConfig {
+    pub(super) const fn unset() -> Self {
+        Self { url: String::new(), max_connections: 0, connect_timeout: Duration::ZERO }
+    }
+
+    /// The address without a password, for logs and messages.
+    #[must_use]
+    pub fn shown_url(&self) -> String {
+        let Some((scheme, rest)) = self.url.split_once("://") else {
+            return self.url.clone();
+        };
+        match rest.rsplit_once('@') {
+            Some((login, host)) => {
+                let user = login.split_once(':').map_or(login, |(user, _)| user);
+                format!("{scheme}://{user}@{}", without_query(host))
+            }
+            None => format!("{scheme}://{}", without_query(rest)),
+        }
+    }
+}
+
+/// A query may hold a password as well.
+fn without_query(text: &str) -> &str {
+    text.split_once('?').map_or(text, |(before, _)| before)
+}
+
+impl std::fmt::Debug for DatabaseConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DatabaseConfig")
+            .field("url", &self.shown_url())
+            .field("max_connections", &self.max_connections)
+            .field("connect_timeout", &self.connect_timeout)
+            .finish()
+    }
+}
+
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "database.url",
+        default: "sqlite:quota-marketplace.sqlite",
+        allowed: "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+        meaning: "Where the history is. A SQLite file is made when it does not exist; a PostgreSQL database must \
+                  exist, its tables are made. A password in it is never logged.",
+        set: |config, text| {
+            let known = ["sqlite:", "postgres://", "postgresql://"];
+            if !known.iter().any(|prefix| text.len() > prefix.len() && text.starts_with(prefix)) {
+                return Err(());
+            }
+            text.clone_into(&mut config.database.url);
+            Ok(())
+        },
+    },
+    Key {
+        name: "database.max_connections",
+        default: "8",
+        allowed: "a whole number from 2 to 200",
+        meaning: "Most connections to the database. SQLite writes through one of them.",
+        set: |config, text| {
+            let value = number(text, 2, 200)?;
+            config.database.max_connections = u32::try_from(value).map_err(|_| ())?;
+            Ok(())
+        },
+    },
+    Key {
+        name: "database.connect_timeout_seconds",
+        default: "10",
+        allowed: "a whole number from 1 to 300",
+        meaning: "Longest wait for a connection, at start and later.",
+        set: |config, text| {
+            number(text, 1, 300).map(|value| config.database.connect_timeout = Duration::from_secs(value))
+        },
+    },
+];
