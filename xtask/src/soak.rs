@@ -1,0 +1,125 @@
+//! Loads pages of a running server, many at a time. A page rendered as a stream can hang or end early; each
+//! one here must answer 200 and end in `</html>` within a time limit.
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use ureq::Agent;
+use ureq::http::Uri;
+
+/// The hosts that may be loaded: a load test of somebody else's machine is an attack.
+const OWN_HOSTS: &[&str] = &["127.0.0.1", "localhost", "[::1]"];
+
+/// Options of `cargo xtask soak`.
+#[derive(Args)]
+pub(crate) struct SoakArgs {
+    /// Address of the server; only this machine's own are accepted.
+    #[arg(long, default_value = "http://127.0.0.1:7878")]
+    base: String,
+    /// Pages to load in all.
+    #[arg(long, default_value_t = 2_000)]
+    loads: usize,
+    /// How many at a time.
+    #[arg(long, default_value_t = 20)]
+    workers: usize,
+    /// Seconds that one page may take.
+    #[arg(long, default_value_t = 20)]
+    limit_seconds: u64,
+    /// Pages to load in turn.
+    #[arg(long, value_delimiter = ',', default_value = "/,/book,/allocations,/cycles")]
+    paths: Vec<String>,
+}
+
+/// What all workers found together.
+#[derive(Default)]
+struct Findings {
+    durations: Vec<Duration>,
+    failures: Vec<String>,
+}
+
+/// Loads the pages and prints how long they took.
+///
+/// # Errors
+/// When any page was incomplete; each kind of failure is printed.
+pub(crate) fn run(args: &SoakArgs) -> Result<()> {
+    let address: Uri = args.base.parse().with_context(|| format!("{} is no address", args.base))?;
+    if !address.host().is_some_and(|host| OWN_HOSTS.contains(&host)) {
+        bail!("{} is not an address of this machine; the soak test loads no others", args.base);
+    }
+    if args.paths.is_empty() || args.workers == 0 {
+        bail!("--paths and --workers must name at least one");
+    }
+    let next = AtomicUsize::new(0);
+    let findings = Mutex::new(Findings::default());
+    let start = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..args.workers {
+            scope.spawn(|| worker(args, &next, &findings));
+        }
+    });
+    report(args, findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), start.elapsed())
+}
+
+/// Takes the next page until all are done.
+fn worker(args: &SoakArgs, next: &AtomicUsize, findings: &Mutex<Findings>) {
+    let agent: Agent = Agent::config_builder()
+        .timeout_global(Some(Duration::from_secs(args.limit_seconds)))
+        .proxy(None)
+        .build()
+        .into();
+    loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= args.loads {
+            return;
+        }
+        let path = &args.paths[number % args.paths.len()];
+        let start = Instant::now();
+        let result = load(&agent, &format!("{}{path}", args.base));
+        let mut findings = findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match result {
+            Ok(()) => findings.durations.push(start.elapsed()),
+            Err(error) => findings.failures.push(format!("{path}: {error:#}")),
+        }
+    }
+}
+
+/// Loads one page whole.
+fn load(agent: &Agent, address: &str) -> Result<()> {
+    let mut response = agent.get(address).header("Accept", "text/html").call().context("no answer")?;
+    let text = response.body_mut().read_to_string().context("the answer broke off")?;
+    if !text.trim_end().ends_with("</html>") {
+        let tail: String = text.chars().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect();
+        bail!("the page ends in {tail:?}");
+    }
+    Ok(())
+}
+
+fn report(args: &SoakArgs, mut findings: Findings, elapsed: Duration) -> Result<()> {
+    findings.durations.sort_unstable();
+    let at = |percent: usize| {
+        let last = findings.durations.len().saturating_sub(1);
+        findings.durations.get(last * percent / 100).copied().unwrap_or_default()
+    };
+    println!(
+        "soak: {} of {} pages complete in {elapsed:.1?}, {} at a time; median {:.0?}, 99 of 100 within {:.0?}, \
+         slowest {:.0?}",
+        findings.durations.len(),
+        args.loads,
+        args.workers,
+        at(50),
+        at(99),
+        at(100)
+    );
+    findings.failures.sort_unstable();
+    findings.failures.dedup();
+    for failure in findings.failures.iter().take(20) {
+        println!("  {failure}");
+    }
+    if findings.durations.len() != args.loads {
+        bail!("{} pages were incomplete", args.loads - findings.durations.len());
+    }
+    Ok(())
+}
