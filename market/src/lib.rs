@@ -5,8 +5,30 @@
 //! Efficient Allocation of ML Training Resources* (OSDI 2026).
 #![deny(clippy::float_arithmetic)]
 
+mod bidder;
+mod border;
+mod builder;
+mod canonical;
+mod choice;
+mod clearing;
+mod curve;
+mod error;
+mod invariants;
+mod jobs;
+mod market;
 pub mod outcome;
+mod pool;
+mod reference;
 pub mod snapshot;
+mod ties;
 
+pub use builder::{
+    AlternativeInput, BidInput, ChipTypeIndex, MAX_ALTERNATIVES, MAX_BIDS, MAX_CHIP_TYPES,
+    MAX_LEVERAGE_THOUSANDTHS, MAX_POOLS, MAX_SUSTAIN_MINUTES, MAX_TEAMS, MarketBuilder, PoolIndex, TeamIndex,
+};
+pub use canonical::sha256_hex;
+pub use clearing::{Clearing, run_auction};
+pub use error::SnapshotError;
+pub use market::Market;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;

@@ -1,0 +1,239 @@
+//! Clears a [`Market`]: the bidder, then each chip type on its own, then jobs.
+
+use common::api::Reason;
+use common::chips::Chips;
+use common::money::{MicroCredits, Price};
+
+use crate::bidder::{Demand, bid};
+use crate::choice::pools_of;
+use crate::curve::TeamCurve;
+use crate::error::SnapshotError;
+use crate::invariants;
+use crate::jobs::{JobResult, serve_jobs};
+use crate::market::{Market, NO_ALTERNATIVE};
+use crate::outcome::{BidOutcome, ChipTypeOutcome, Outcome, PoolOutcome, TeamMarket, TeamOutcome};
+use crate::reference::{clear_reference, pool_price};
+use crate::snapshot::Snapshot;
+
+/// Clears a snapshot. A pure function: equal snapshots give byte-identical outcomes, whatever the order of their
+/// lists.
+///
+/// # Errors
+/// The snapshot has a field outside its limits.
+pub fn run_auction(snapshot: &Snapshot) -> Result<Outcome, SnapshotError> {
+    let market = Market::build(snapshot)?;
+    Ok(market.clear().outcome(&market))
+}
+
+/// What a clearing decided, by the market's own numbering: canonical order of ids.
+#[derive(Debug)]
+pub struct Clearing {
+    pub(crate) chip_types: Vec<ChipTypeResult>,
+    /// By team, then chip type, as in the demand.
+    pub(crate) quotas: Vec<u64>,
+    pub(crate) used: Vec<u64>,
+    pub(crate) demand: Demand,
+    pub(crate) jobs: Vec<JobResult>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ChipTypeResult {
+    /// Global ticks.
+    pub(crate) reference: Option<u64>,
+    /// `Z`.
+    pub(crate) shared: u64,
+    pub(crate) pools: Vec<PoolResult>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolResult {
+    pub(crate) pool: u32,
+    /// Global ticks.
+    pub(crate) price: Option<u64>,
+    pub(crate) owned: u64,
+    pub(crate) lent: u64,
+    pub(crate) bought: u64,
+    pub(crate) asked: u64,
+    pub(crate) granted: u64,
+}
+
+impl ChipTypeResult {
+    /// The price in a pool, in global ticks.
+    pub(crate) fn price_in(&self, pool: u32) -> Option<u64> {
+        self.pools
+            .binary_search_by_key(&pool, |result| result.pool)
+            .ok()
+            .and_then(|nth| self.pools[nth].price)
+    }
+}
+
+impl Market {
+    /// Clears the market.
+    ///
+    /// # Panics
+    /// The outcome breaks an invariant of the mechanism: a fault of the engine, never of the input. The caller keeps
+    /// the last valid quotas in force.
+    #[must_use]
+    pub fn clear(&self) -> Clearing {
+        let demand = bid(self);
+        let mut quotas = vec![0; demand.rows.len()];
+        let by_type = rows_by_type(self, &demand);
+        let chip_types: Vec<ChipTypeResult> = by_type
+            .iter()
+            .enumerate()
+            .map(|(chip_type, rows)| self.clear_type(chip_type, rows, &demand, &mut quotas))
+            .collect();
+        let (jobs, used) = serve_jobs(self, &demand, &quotas, &chip_types);
+        Clearing { chip_types, quotas, used, demand, jobs }
+    }
+
+    /// Clears one chip type (4.0 to 4.3) and writes its teams' quotas.
+    fn clear_type(
+        &self,
+        chip_type: usize,
+        rows: &[u32],
+        demand: &Demand,
+        quotas: &mut [u64],
+    ) -> ChipTypeResult {
+        let curves: Vec<TeamCurve<'_>> = rows.iter().map(|row| demand.curve(*row as usize)).collect();
+        let pools = pools_of(self, chip_type, &curves);
+        let row = &self.chip_types[chip_type];
+        let pool_id = |pool: u32| self.pools[pool as usize].id.as_str();
+        let cleared = clear_reference(&pools, row.shared, row.reserve, self.cycle, row.id.as_str(), pool_id);
+        let mut results = Vec::with_capacity(pools.len());
+        let mut nth_row = 0;
+        for (pool, &bought) in pools.iter().zip(&cleared.bought) {
+            let team_id = |team: u32| self.teams[team as usize].id.as_str();
+            let shares = pool.share(pool.owned + bought, self.cycle, row.id.as_str(), team_id);
+            let price = if cleared.asked == 0 {
+                None
+            } else {
+                pool_price(pool, cleared.price, bought, shares.own_price)
+            };
+            invariants::check_pool(pool, cleared.price, bought, price, &shares.quotas);
+            for quota in &shares.quotas {
+                quotas[rows[nth_row] as usize] = *quota;
+                nth_row += 1;
+            }
+            results.push(PoolResult {
+                pool: pool.pool,
+                price,
+                owned: pool.owned,
+                lent: pool.lent,
+                bought,
+                asked: pool.asked,
+                granted: shares.quotas.iter().sum(),
+            });
+        }
+        invariants::check_chip_type(&pools, &cleared);
+        ChipTypeResult { reference: cleared.price, shared: cleared.shared, pools: results }
+    }
+}
+
+/// For each chip type the rows of the demand, ordered by pool and team.
+fn rows_by_type(market: &Market, demand: &Demand) -> Vec<Vec<u32>> {
+    let mut by_type = vec![Vec::new(); market.chip_types.len()];
+    for (nth, row) in (0..).zip(&demand.rows) {
+        by_type[row.chip_type as usize].push(nth);
+    }
+    for rows in &mut by_type {
+        rows.sort_by_key(|row: &u32| market.teams[demand.rows[*row as usize].team as usize].pool);
+    }
+    by_type
+}
+
+impl Clearing {
+    /// The outcome in the form that is stored, hashed and exchanged.
+    #[must_use]
+    pub fn outcome(&self, market: &Market) -> Outcome {
+        Outcome {
+            cycle: market.cycle,
+            time: market.time,
+            chip_types: self.chip_type_outcomes(market),
+            teams: self.team_outcomes(market),
+            bids: self.bid_outcomes(market),
+        }
+    }
+
+    fn chip_type_outcomes(&self, market: &Market) -> Vec<ChipTypeOutcome> {
+        let mut used = vec![0; market.chip_types.len()];
+        for (row, chips) in self.demand.rows.iter().zip(&self.used) {
+            used[row.chip_type as usize] += chips;
+        }
+        let outcomes = self.chip_types.iter().zip(&market.chip_types).zip(used);
+        outcomes
+            .map(|((result, row), used)| ChipTypeOutcome {
+                id: row.id.clone(),
+                reference_price: result.reference.map(Price),
+                supply: Chips(row.shared + result.pools.iter().map(|pool| pool.owned).sum::<u64>()),
+                shared: Chips(result.shared),
+                asked: Chips(result.pools.iter().map(|pool| pool.asked).sum()),
+                granted: Chips(result.pools.iter().map(|pool| pool.granted).sum()),
+                used: Chips(used),
+                pools: result.pools.iter().map(|pool| pool_outcome(market, pool)).collect(),
+            })
+            .collect()
+    }
+
+    fn team_outcomes(&self, market: &Market) -> Vec<TeamOutcome> {
+        let mut outcomes: Vec<TeamOutcome> = market
+            .teams
+            .iter()
+            .map(|team| TeamOutcome { id: team.id.clone(), cap: money(team.cap), markets: Vec::new() })
+            .collect();
+        for (nth, row) in self.demand.rows.iter().enumerate() {
+            outcomes[row.team as usize].markets.push(TeamMarket {
+                chip_type: market.chip_types[row.chip_type as usize].id.clone(),
+                rate: money(row.rate),
+                asked: Chips(self.demand.curve(nth).asked()),
+                quota: Chips(self.quotas[nth]),
+                used: Chips(self.used[nth]),
+            });
+        }
+        outcomes
+    }
+
+    fn bid_outcomes(&self, market: &Market) -> Vec<BidOutcome> {
+        let results = market.bids.iter().zip(&self.jobs).enumerate();
+        results
+            .map(|(bid, (row, job))| {
+                let choice = self.demand.choices[bid];
+                let chip_type = (choice != NO_ALTERNATIVE).then(|| {
+                    let chosen = market.alternatives_of(bid)[usize::from(choice)];
+                    market.chip_types[chosen.chip_type as usize].id.clone()
+                });
+                BidOutcome {
+                    id: row.id.clone(),
+                    chip_type,
+                    chips: Chips(u64::from(job.chips)),
+                    reason: job.reason,
+                }
+            })
+            .collect()
+    }
+}
+
+fn pool_outcome(market: &Market, result: &PoolResult) -> PoolOutcome {
+    let row = &market.pools[result.pool as usize];
+    PoolOutcome {
+        id: row.id.clone(),
+        price: result.price.map(Price),
+        local_price: result.price.and_then(|price| row.local_price(price)).map(Price),
+        owned: Chips(result.owned),
+        lent: Chips(result.lent),
+        bought: Chips(result.bought),
+        asked: Chips(result.asked),
+        granted: Chips(result.granted),
+    }
+}
+
+/// Ticks as an amount; the builder keeps them below 2^53.
+fn money(ticks: u64) -> MicroCredits {
+    MicroCredits(i64::try_from(ticks).unwrap_or(i64::MAX))
+}
+
+impl JobResult {
+    pub(crate) const fn not_served(reason: Reason) -> Self {
+        Self { chips: 0, reason }
+    }
+}
