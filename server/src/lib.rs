@@ -8,6 +8,8 @@ pub mod config;
 pub mod error;
 pub mod json;
 pub mod logging;
+pub mod replay;
 pub mod services;
+pub mod trace;
 
 pub use error::AppError;
