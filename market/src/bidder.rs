@@ -11,6 +11,8 @@ pub(crate) struct Demand {
     pub(crate) choices: Vec<u16>,
     /// By team, then chip type.
     pub(crate) rows: Vec<DemandRow>,
+    /// For each team the end of its rows; they begin where the team's before end.
+    row_ends: Vec<usize>,
     /// The steps of all rows, one after the other.
     pub(crate) steps: Vec<Step>,
 }
@@ -28,6 +30,12 @@ pub(crate) struct DemandRow {
 }
 
 impl Demand {
+    /// The rows of a team.
+    pub(crate) fn rows_of(&self, team: usize) -> std::ops::Range<usize> {
+        let first = if team == 0 { 0 } else { self.row_ends[team - 1] };
+        first..self.row_ends[team]
+    }
+
     pub(crate) fn curve(&self, row: usize) -> TeamCurve<'_> {
         let row = &self.rows[row];
         let steps = &self.steps[row.first_step..row.first_step + row.steps];
@@ -45,6 +53,7 @@ pub(crate) fn bid(market: &Market) -> Demand {
             demand.choices.push(chooser.choose(team, bid));
         }
         walk.team(market, team, &mut demand);
+        demand.row_ends.push(demand.rows.len());
     }
     demand
 }

@@ -10,6 +10,7 @@ use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 use common::money::{MAX_MICROS, MicroCredits, Price};
 
+use crate::curve::NO_LIMIT;
 use crate::error::SnapshotError;
 use crate::market::{
     AlternativeRow, BidRow, ChipTypeRow, Market, NO_ALTERNATIVE, NO_CHIP_TYPE, NO_PRICE, PoolRow, TeamRow,
@@ -94,7 +95,7 @@ pub struct MarketBuilder {
     owned: Vec<(u32, u32, u64)>,
     last_prices: Vec<(u32, u32, u64)>,
     teams: Vec<TeamInput>,
-    /// Rows whose limit is still local, in the order added, and where each belongs.
+    /// Rows in the order added, their global limits not yet known, and where each belongs.
     bids: Vec<BidRow>,
     queue: Vec<QueuePlace>,
     alternatives: Vec<AlternativeRow>,
@@ -270,7 +271,8 @@ impl MarketBuilder {
         self.queue.push(QueuePlace { position: bid.position, team: bid.team.0, row: index });
         self.bids.push(BidRow {
             id: bid.id,
-            limit: bid.limit.map_or(u64::MAX, |limit| limit.0),
+            limit: NO_LIMIT,
+            local_limit: bid.limit.map_or(NO_LIMIT, |limit| limit.0),
             first_alternative,
             alternatives: u16::try_from(alternatives.len()).unwrap_or(NO_ALTERNATIVE),
             held: bid.held.and_then(|held| u16::try_from(held).ok()).unwrap_or(NO_ALTERNATIVE),
@@ -363,14 +365,16 @@ impl MarketBuilder {
         let mut rows = Vec::with_capacity(bids.len());
         for place in &queue {
             let team = &mut teams[place.team as usize];
-            if team.bids == 0 {
-                team.first_bid = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            }
             team.bids += 1;
             let pool = &self.pools[team.pool as usize];
             let bid = &bids[place.row as usize];
-            let limit = global_limit(bid.limit, pool.weight, pool.incomes);
+            let limit = global_limit(bid.local_limit, pool.weight, pool.incomes);
             rows.push(BidRow { id: bid.id.clone(), limit, ..*bid });
+        }
+        let mut first_bid = 0;
+        for team in teams {
+            team.first_bid = first_bid;
+            first_bid += team.bids;
         }
         Ok(rows)
     }

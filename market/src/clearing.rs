@@ -1,6 +1,5 @@
 //! Clears a [`Market`]: the bidder, then each chip type on its own, then jobs.
 
-use common::api::Reason;
 use common::chips::Chips;
 use common::money::{MicroCredits, Price};
 
@@ -230,10 +229,4 @@ fn pool_outcome(market: &Market, result: &PoolResult) -> PoolOutcome {
 /// Ticks as an amount; the builder keeps them below 2^53.
 fn money(ticks: u64) -> MicroCredits {
     MicroCredits(i64::try_from(ticks).unwrap_or(i64::MAX))
-}
-
-impl JobResult {
-    pub(crate) const fn not_served(reason: Reason) -> Self {
-        Self { chips: 0, reason }
-    }
 }

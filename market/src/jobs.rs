@@ -4,7 +4,7 @@ use common::api::Reason;
 
 use crate::bidder::{Demand, chosen};
 use crate::clearing::ChipTypeResult;
-use crate::market::Market;
+use crate::market::{AlternativeRow, BidRow, Market};
 
 /// What a bid got, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +15,78 @@ pub(crate) struct JobResult {
 
 /// A team's place in one market while its queue is served.
 #[derive(Clone, Copy, Debug)]
-struct Till {
+pub(crate) struct Till {
     /// Global ticks; absent where the pool can get no chips of the type.
-    price: Option<u64>,
-    /// Quota.
-    quota: u64,
-    left: u64,
-    /// What the team asks for at the price.
+    pub(crate) price: Option<u64>,
+    pub(crate) quota: u64,
+    /// Chips of the quota that bids so far have left.
+    pub(crate) left: u64,
+    /// The team's spending rate for the chip type, in global ticks per hour.
+    pub(crate) rate: u64,
+    /// Chips the rate pays for at the price.
+    pub(crate) affordable: u64,
+    /// What the team asks for at the price: limits and rate together.
     at_price: u64,
-    /// Chips the team's rate pays for at the price.
-    affordable: u64,
+}
+
+/// Serves teams' queues. Keeps its scratch space from team to team.
+pub(crate) struct Counter<'a> {
+    market: &'a Market,
+    demand: &'a Demand,
+    quotas: &'a [u64],
+    chip_types: &'a [ChipTypeResult],
+    /// The tills of the team at hand, by chip type.
+    tills: Vec<Option<Till>>,
+}
+
+impl<'a> Counter<'a> {
+    pub(crate) fn new(
+        market: &'a Market,
+        demand: &'a Demand,
+        quotas: &'a [u64],
+        chip_types: &'a [ChipTypeResult],
+    ) -> Self {
+        Self { market, demand, quotas, chip_types, tills: vec![None; market.chip_types.len()] }
+    }
+
+    /// The alternative each bid chose.
+    pub(crate) fn choices(&self) -> &'a [u16] {
+        &self.demand.choices
+    }
+
+    /// Serves one team's bids in the order of its queue and tells of each, with the till it came to as it was before
+    /// it. `closed` hears how many chips of each row's quota were used.
+    pub(crate) fn team(
+        &mut self,
+        team: usize,
+        mut served: impl FnMut(usize, JobResult, Option<Till>),
+        mut closed: impl FnMut(usize, u64),
+    ) {
+        let pool = self.market.teams[team].pool;
+        for nth in self.demand.rows_of(team) {
+            let row = &self.demand.rows[nth];
+            let price = self.chip_types[row.chip_type as usize].price_in(pool);
+            self.tills[row.chip_type as usize] = Some(Till {
+                price,
+                quota: self.quotas[nth],
+                left: self.quotas[nth],
+                rate: row.rate,
+                affordable: price.filter(|price| *price > 0).map_or(u64::MAX, |price| row.rate / price),
+                at_price: price.map_or(0, |price| self.demand.curve(nth).quantity(price)),
+            });
+        }
+        for bid in self.market.bids_of(team) {
+            let wanted = chosen(self.market, bid, self.demand.choices[bid]);
+            let till = wanted.and_then(|wanted| self.tills[wanted.chip_type as usize].as_mut());
+            let before = till.as_deref().copied();
+            served(bid, serve(&self.market.bids[bid], wanted, till), before);
+        }
+        for nth in self.demand.rows_of(team) {
+            if let Some(till) = self.tills[self.demand.rows[nth].chip_type as usize].take() {
+                closed(nth, till.quota - till.left);
+            }
+        }
+    }
 }
 
 /// Serves all bids. Also returns the chips used, per row of the demand.
@@ -35,54 +97,28 @@ pub(crate) fn serve_jobs(
     chip_types: &[ChipTypeResult],
 ) -> (Vec<JobResult>, Vec<u64>) {
     let mut jobs = Vec::with_capacity(market.bids.len());
-    let mut used = vec![0; demand.rows.len()];
-    // Where to find the row of a chip type for the team at hand.
-    let mut tills: Vec<Option<Till>> = vec![None; market.chip_types.len()];
-    let mut first = 0;
-    for (team, row) in market.teams.iter().enumerate() {
-        let rows = demand.rows[first..].partition_point(|row| row.team as usize == team);
-        for nth in first..first + rows {
-            let chip_type = demand.rows[nth].chip_type as usize;
-            let price = chip_types[chip_type].price_in(row.pool);
-            let curve = demand.curve(nth);
-            tills[chip_type] = Some(Till {
-                price,
-                quota: quotas[nth],
-                left: quotas[nth],
-                at_price: price.map_or(0, |price| curve.quantity(price)),
-                affordable: price.filter(|price| *price > 0).map_or(u64::MAX, |price| curve.rate / price),
-            });
-        }
-        for bid in market.bids_of(team) {
-            jobs.push(serve(market, bid, demand.choices[bid], &mut tills));
-        }
-        for nth in first..first + rows {
-            if let Some(till) = tills[demand.rows[nth].chip_type as usize].take() {
-                used[nth] = till.quota - till.left;
-            }
-        }
-        first += rows;
+    let mut used = Vec::with_capacity(demand.rows.len());
+    let mut counter = Counter::new(market, demand, quotas, chip_types);
+    for team in 0..market.teams.len() {
+        counter.team(team, |_, job, _| jobs.push(job), |_, chips| used.push(chips));
     }
     (jobs, used)
 }
 
-fn serve(market: &Market, bid: usize, choice: u16, tills: &mut [Option<Till>]) -> JobResult {
-    let row = &market.bids[bid];
-    let Some(wanted) = chosen(market, bid, choice) else {
-        return JobResult::not_served(if row.in_window { Reason::NoSupply } else { Reason::NotInWindow });
-    };
-    let Some(till) = &mut tills[wanted.chip_type as usize] else {
-        return JobResult::not_served(Reason::NoSupply);
+fn serve(row: &BidRow, wanted: Option<AlternativeRow>, till: Option<&mut Till>) -> JobResult {
+    let not_served = |reason| JobResult { chips: 0, reason };
+    let (Some(wanted), Some(till)) = (wanted, till) else {
+        return not_served(if row.in_window { Reason::NoSupply } else { Reason::NotInWindow });
     };
     let Some(price) = till.price else {
-        return JobResult::not_served(Reason::NoSupply);
+        return not_served(Reason::NoSupply);
     };
     if row.limit < price {
-        return JobResult::not_served(Reason::PriceAboveLimit);
+        return not_served(Reason::PriceAboveLimit);
     }
     let least = u64::from(wanted.min_chips);
     if till.left < least {
-        return JobResult::not_served(why_not(till, least));
+        return not_served(why_not(till, least, row.limit == price));
     }
     // At most the bid's chips.
     let chips = u32::try_from(till.left).unwrap_or(u32::MAX).min(wanted.chips);
@@ -90,11 +126,12 @@ fn serve(market: &Market, bid: usize, choice: u16, tills: &mut [Option<Till>]) -
     JobResult { chips, reason: if chips == wanted.chips { Reason::Filled } else { Reason::PartlyFilled } }
 }
 
-/// Why a bid that would pay the price found fewer chips left than its minimum.
-fn why_not(till: &Till, least: u64) -> Reason {
+/// Why a bid that would pay the price found fewer chips left than its minimum. It is `marginal` when its limit is the
+/// price.
+fn why_not(till: &Till, least: u64, marginal: bool) -> Reason {
     if till.left > 0 {
         Reason::GangDoesNotFit
-    } else if till.left + till.at_price.saturating_sub(till.quota) >= least {
+    } else if (marginal || till.quota < least) && till.at_price.saturating_sub(till.quota) >= least {
         // With all the team asks for at the price it would have fitted: the tie rule gave the chips to others.
         Reason::LostTie
     } else if till.affordable < least {

@@ -12,7 +12,9 @@ mod canonical;
 mod choice;
 mod clearing;
 mod curve;
+mod depth;
 mod error;
+mod explain;
 mod invariants;
 mod jobs;
 mod market;
@@ -29,6 +31,7 @@ pub use builder::{
 pub use canonical::sha256_hex;
 pub use clearing::{Clearing, run_auction};
 pub use error::SnapshotError;
+pub use explain::Explanation;
 pub use market::Market;
 pub use outcome::Outcome;
 pub use snapshot::Snapshot;

@@ -78,6 +78,8 @@ pub(crate) struct BidRow {
     pub(crate) id: BidId,
     /// Global ticks; [`NO_LIMIT`] where it has none.
     pub(crate) limit: u64,
+    /// Local ticks, as given; [`NO_LIMIT`] where it has none.
+    pub(crate) local_limit: u64,
     /// First of its alternatives; they end where the next bid's begin.
     pub(crate) first_alternative: u32,
     pub(crate) alternatives: u16,
@@ -128,6 +130,11 @@ impl Market {
     pub(crate) fn bids_of(&self, team: usize) -> std::ops::Range<usize> {
         let first = self.teams[team].first_bid as usize;
         first..first + self.teams[team].bids as usize
+    }
+
+    /// The team a bid belongs to.
+    pub(crate) fn team_of(&self, bid: usize) -> usize {
+        self.teams.partition_point(|team| (team.first_bid + team.bids) as usize <= bid)
     }
 
     pub(crate) fn alternatives_of(&self, bid: usize) -> &[AlternativeRow] {

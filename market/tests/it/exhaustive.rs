@@ -20,19 +20,19 @@ struct Asker {
 impl Asker {
     fn asks(&self, price: u64) -> u64 {
         let chips = self.bids.iter().filter(|(limit, _)| *limit >= price).map(|(_, chips)| chips).sum();
-        if price == 0 { chips } else { chips.min(self.rate / price) }
+        self.rate.checked_div(price).map_or(chips, |affordable| chips.min(affordable))
     }
 }
 
 #[derive(Clone, Debug)]
-struct Side {
+pub(crate) struct Side {
     pool: String,
     owned: u64,
     askers: Vec<Asker>,
 }
 
 impl Side {
-    fn asks(&self, price: u64) -> u64 {
+    pub(crate) fn asks(&self, price: u64) -> u64 {
         self.askers.iter().map(|asker| asker.asks(price)).sum()
     }
 
@@ -55,7 +55,7 @@ impl Side {
     }
 }
 
-fn rank(text: String) -> Vec<u8> {
+fn rank(text: &str) -> Vec<u8> {
     Sha256::digest(text.as_bytes()).to_vec()
 }
 
@@ -63,9 +63,9 @@ fn rank(text: String) -> Vec<u8> {
 fn tie(cycle: u64, chip_type: &str, level: &str, claims: &[(String, u64)], left: u64) -> Vec<u64> {
     let sum: u64 = claims.iter().map(|claim| claim.1).sum();
     let mut got: Vec<u64> =
-        claims.iter().map(|claim| if sum == 0 { 0 } else { left * claim.1 / sum }).collect();
+        claims.iter().map(|claim| (left * claim.1).checked_div(sum).unwrap_or(0)).collect();
     let mut order: Vec<usize> = (0..claims.len()).collect();
-    order.sort_by_key(|i| rank(format!("{cycle}|{chip_type}|{level}|{}", claims[*i].0)));
+    order.sort_by_key(|i| rank(&format!("{cycle}|{chip_type}|{level}|{}", claims[*i].0)));
     let mut rest = left - got.iter().sum::<u64>();
     for i in order {
         if rest > 0 && got[i] < claims[i].1 {
@@ -92,7 +92,7 @@ fn divisions(low: &[u64], high: &[u64], total: u64) -> Vec<Vec<u64>> {
 }
 
 /// What the engine said teams bid for one chip type, at the rates it reported.
-fn sides(snapshot: &Snapshot, outcome: &Outcome, chip_type: &ChipTypeId) -> Vec<Side> {
+pub(crate) fn sides(snapshot: &Snapshot, outcome: &Outcome, chip_type: &ChipTypeId) -> Vec<Side> {
     let mut sides = Vec::new();
     for pool in &snapshot.pools {
         let incomes: i64 =

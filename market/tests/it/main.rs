@@ -1,8 +1,12 @@
 //! Tests of the engine through its public interface: acceptance cases, invariants on random markets, an
 //! independent exhaustive clearing of small markets, and the border.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 mod cases;
+mod depth;
 mod exhaustive;
+mod explain;
 mod invariants;
 mod random;
 mod support;
