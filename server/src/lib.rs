@@ -4,12 +4,14 @@
 //! knows nothing of servers.
 
 pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod error;
 pub mod json;
 pub mod logging;
 pub mod replay;
 pub mod services;
+pub mod store;
 pub mod trace;
 
 pub use error::AppError;

@@ -1,0 +1,269 @@
+//! Bids: an identity made once, and versions of what is bid.
+
+use common::ids::{BidId, TeamId};
+use common::instant::Instant;
+use common::money::Price;
+use market::snapshot::Alternative;
+
+use super::db::{Row, Tx, Value, values};
+use crate::error::AppError;
+
+/// Where a bid is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BidState {
+    /// In the market.
+    Live,
+    /// Kept out of the market until its team resumes it.
+    Paused,
+    /// Ended by its team.
+    Cancelled,
+    /// Ended because its work estimate is done.
+    Served,
+    /// Ended because its window is over.
+    Expired,
+}
+
+impl BidState {
+    /// The state as it is stored.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Paused => "paused",
+            Self::Cancelled => "cancelled",
+            Self::Served => "served",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// The bid is over for good.
+    #[must_use]
+    pub const fn is_end(self) -> bool {
+        matches!(self, Self::Cancelled | Self::Served | Self::Expired)
+    }
+
+    fn parse(text: &str) -> Result<Self, AppError> {
+        [Self::Live, Self::Paused, Self::Cancelled, Self::Served, Self::Expired]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or_else(|| AppError::internal(format!("a stored bid has the unknown state {text:?}")))
+    }
+}
+
+/// What is bid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BidTerms {
+    /// Display name.
+    pub name: String,
+    /// Free text.
+    pub note: String,
+    /// Place in the team's queue, lowest first.
+    pub position: u64,
+    /// What it would take, in order of preference.
+    pub alternatives: Vec<Alternative>,
+    /// Most it pays in local credits per chip-hour.
+    pub limit: Option<Price>,
+    /// Not before this instant.
+    pub not_before: Option<Instant>,
+    /// Not at or after this instant.
+    pub not_after: Option<Instant>,
+    /// Estimate of all its work in chip-seconds; the bid ends when so much is done.
+    pub work_chip_seconds: Option<u64>,
+}
+
+/// A version of a bid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BidVersion {
+    /// The short number that stored rows carry.
+    pub number: u64,
+    /// The bid.
+    pub id: BidId,
+    /// Its team.
+    pub team: TeamId,
+    /// Number of this version, from 1.
+    pub version: u64,
+    /// What is bid.
+    pub terms: BidTerms,
+    /// Where it is in its life.
+    pub state: BidState,
+}
+
+/// The columns that [`from_row`] reads, of `bid` as `b` and `bid_version` as `v`.
+macro_rules! columns {
+    () => {
+        "b.number, b.id, b.team, v.version, v.name, v.note, v.position, v.alternatives, v.limit_price, v.not_before, \
+         v.not_after, v.work_chip_seconds, v.state"
+    };
+}
+
+fn from_row(mut row: Row) -> Result<BidVersion, AppError> {
+    Ok(BidVersion {
+        number: row.unsigned()?,
+        id: row.id()?,
+        team: row.id()?,
+        version: row.unsigned()?,
+        terms: BidTerms {
+            name: row.text()?,
+            note: row.text()?,
+            position: row.unsigned()?,
+            alternatives: serde_json::from_str(&row.text()?).map_err(AppError::internal)?,
+            limit: row.optional_unsigned()?.map(Price),
+            not_before: row.optional_int()?.map(Instant),
+            not_after: row.optional_int()?.map(Instant),
+            work_chip_seconds: row.optional_unsigned()?,
+        },
+        state: BidState::parse(&row.text()?)?,
+    })
+}
+
+fn from_rows(rows: Vec<Row>) -> Result<Vec<BidVersion>, AppError> {
+    rows.into_iter().map(from_row).collect()
+}
+
+/// The bids, paused ones among them, that hold in `cycle`.
+pub(crate) async fn in_cycle(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVersion>, AppError> {
+    // Two branches, so that each finds its rows by a partial index.
+    const SQL: &str = concat!(
+        "SELECT ", columns!(), " FROM bid_version v JOIN bid b ON b.number = v.bid",
+        " WHERE v.superseded_cycle IS NULL AND v.effective_cycle <= $1 UNION ALL SELECT ", columns!(),
+        " FROM bid_version v JOIN bid b ON b.number = v.bid",
+        " WHERE v.superseded_cycle > $1 AND v.effective_cycle <= $1"
+    );
+    from_rows(tx.rows(SQL, values![cycle]).await?)
+}
+
+/// The newest version of one bid, in effect, waiting or ended.
+pub(crate) async fn newest(tx: &mut Tx, id: &BidId) -> Result<Option<BidVersion>, AppError> {
+    const SQL: &str = concat!(
+        "SELECT ", columns!(), " FROM bid b JOIN bid_version v ON v.bid = b.number WHERE b.id = $1",
+        " ORDER BY v.version DESC LIMIT 1"
+    );
+    tx.row(SQL, values![id.as_str()]).await?.map(from_row).transpose()
+}
+
+/// The hash of the request that placed a bid, where there is one.
+pub(crate) async fn request_sha256(tx: &mut Tx, id: &BidId) -> Result<Option<[u8; 32]>, AppError> {
+    let row = tx.row("SELECT request_sha256 FROM bid WHERE id = $1", values![id.as_str()]).await?;
+    row.map(|mut row| row.sha256()).transpose()
+}
+
+/// The number that the next new bid gets.
+pub(crate) async fn next_number(tx: &mut Tx) -> Result<u64, AppError> {
+    let row = tx.row("SELECT COALESCE(MAX(number), 0) + 1 FROM bid", []).await?;
+    row.map_or(Ok(1), |mut row| row.unsigned())
+}
+
+/// The position behind the last bid of a team's queue.
+pub(crate) async fn next_position(tx: &mut Tx, team: &TeamId) -> Result<u64, AppError> {
+    const SQL: &str = "SELECT COALESCE(MAX(v.position), 0) + 1 FROM bid b JOIN bid_version v ON v.bid = b.number \
+                       WHERE b.team = $1 AND v.superseded_cycle IS NULL";
+    tx.row(SQL, values![team.as_str()]).await?.map_or(Ok(1), |mut row| row.unsigned())
+}
+
+/// Adds the identities of new bids, each with the hash of the request that placed it.
+pub(crate) async fn insert_identities(
+    tx: &mut Tx,
+    now: Instant,
+    bids: &[(BidVersion, [u8; 32])],
+) -> Result<(), AppError> {
+    let rows = bids
+        .iter()
+        .map(|(bid, sha256)| values![bid.number, bid.id.as_str(), bid.team.as_str(), *sha256, now.0])
+        .collect();
+    tx.insert("INSERT INTO bid (number, id, team, request_sha256, placed_at)", rows).await
+}
+
+/// Adds versions. With a cycle they hold from it (the end of a bid that the cycle itself finds); without one they
+/// wait for the next.
+pub(crate) async fn insert_versions<'a>(
+    tx: &mut Tx,
+    now: Instant,
+    cycle: Option<u64>,
+    versions: impl IntoIterator<Item = &'a BidVersion>,
+) -> Result<(), AppError> {
+    const HEAD: &str = "INSERT INTO bid_version (bid, version, name, note, position, alternatives, limit_price, \
+                        not_before, not_after, work_chip_seconds, state, written_at, effective_cycle, superseded_cycle)";
+    let row = |bid: &BidVersion| {
+        let terms = &bid.terms;
+        let alternatives = serde_json::to_string(&terms.alternatives).map_err(AppError::internal)?;
+        let superseded = cycle.filter(|_| bid.state.is_end());
+        Ok(values![
+            bid.number,
+            bid.version,
+            terms.name.as_str(),
+            terms.note.as_str(),
+            terms.position,
+            alternatives,
+            terms.limit.map(|limit| limit.0),
+            terms.not_before.map(|at| at.0),
+            terms.not_after.map(|at| at.0),
+            terms.work_chip_seconds,
+            bid.state.as_str(),
+            now.0,
+            cycle,
+            superseded,
+        ])
+    };
+    let rows: Vec<[Value; 14]> = versions.into_iter().map(row).collect::<Result<_, AppError>>()?;
+    tx.insert(HEAD, rows).await
+}
+
+/// Puts all waiting versions into effect with `cycle`; the answer is what they say, the last one of each bid last.
+pub(crate) async fn put_into_effect(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVersion>, AppError> {
+    const PENDING: &str = concat!(
+        "SELECT ", columns!(), " FROM bid_version v JOIN bid b ON b.number = v.bid WHERE v.effective_cycle IS NULL",
+        " ORDER BY v.bid, v.version"
+    );
+    const STAMP: &str = "UPDATE bid_version SET effective_cycle = $1 WHERE effective_cycle IS NULL";
+    let pending = from_rows(tx.rows(PENDING, []).await?)?;
+    if !pending.is_empty() {
+        supersede_older(tx, cycle).await?;
+        tx.execute(STAMP, values![cycle]).await?;
+    }
+    Ok(pending)
+}
+
+/// Marks as superseded by `cycle` what waiting versions replace, and waiting versions that end their bid: those never
+/// hold.
+async fn supersede_older(tx: &mut Tx, cycle: u64) -> Result<(), AppError> {
+    const SUPERSEDE: &str = "UPDATE bid_version AS old SET superseded_cycle = $1 WHERE superseded_cycle IS NULL \
+        AND bid IN (SELECT bid FROM bid_version WHERE effective_cycle IS NULL) \
+        AND EXISTS (SELECT 1 FROM bid_version AS newer WHERE newer.bid = old.bid AND newer.version > old.version)";
+    const SUPERSEDE_ENDS: &str = "UPDATE bid_version SET superseded_cycle = $1 \
+        WHERE effective_cycle IS NULL AND superseded_cycle IS NULL AND state IN ('cancelled', 'served', 'expired')";
+    tx.execute(SUPERSEDE, values![cycle]).await?;
+    tx.execute(SUPERSEDE_ENDS, values![cycle]).await?;
+    Ok(())
+}
+
+/// Ends bids within `cycle`: their present versions are superseded and the ending ones added.
+pub(crate) async fn end(
+    tx: &mut Tx,
+    now: Instant,
+    cycle: u64,
+    versions: &[BidVersion],
+) -> Result<(), AppError> {
+    const SUPERSEDE: &str = "UPDATE bid_version SET superseded_cycle = $1 WHERE bid = $2 AND superseded_cycle IS NULL";
+    for bid in versions {
+        tx.execute(SUPERSEDE, values![cycle, bid.number]).await?;
+    }
+    insert_versions(tx, now, Some(cycle), versions).await
+}
+
+/// The display names of bids in `cycle`, by their ids.
+pub(crate) async fn names(
+    tx: &mut Tx,
+    cycle: u64,
+) -> Result<std::collections::BTreeMap<BidId, BidName>, AppError> {
+    let bids = in_cycle(tx, cycle).await?;
+    Ok(bids.into_iter().map(|bid| (bid.id, BidName { name: bid.terms.name, note: bid.terms.note })).collect())
+}
+
+/// What people call a bid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BidName {
+    /// Display name.
+    pub name: String,
+    /// Free text.
+    pub note: String,
+}

@@ -1,0 +1,257 @@
+//! One thin face over the two databases, so that each statement is written once.
+//!
+//! sqlx's own `Any` driver maps fewer types and gives up typed connect options; here a statement takes [`Value`]s and
+//! gives [`Row`]s of the three kinds that both databases share: 64-bit integers, text and bytes.
+
+use sqlx::{Arguments as _, AssertSqlSafe, Postgres, Row as _, Sqlite, SqlSafeStr as _, SqlStr, Transaction};
+
+use crate::error::AppError;
+
+/// A value bound to a statement.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// BIGINT.
+    Int(Option<i64>),
+    /// TEXT.
+    Text(Option<String>),
+    /// BLOB or BYTEA.
+    Bytes(Vec<u8>),
+}
+
+macro_rules! value_from {
+    ($($type:ty: $name:ident => $value:expr;)*) => {$(
+        impl From<$type> for Value {
+            fn from($name: $type) -> Self {
+                $value
+            }
+        }
+    )*};
+}
+value_from! {
+    i64: int => Self::Int(Some(int));
+    u32: int => Self::Int(Some(i64::from(int)));
+    bool: flag => Self::Int(Some(i64::from(flag)));
+    Option<i64>: int => Self::Int(int);
+    u64: int => Self::Int(Some(int.cast_signed()));
+    Option<u64>: int => Self::Int(int.map(u64::cast_signed));
+    &str: text => Self::Text(Some(text.to_owned()));
+    String: text => Self::Text(Some(text));
+    Option<&str>: text => Self::Text(text.map(str::to_owned));
+    [u8; 32]: bytes => Self::Bytes(bytes.to_vec());
+}
+
+/// The values of a statement, each converted.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { [$($crate::store::db::Value::from($value)),*] };
+}
+pub(crate) use values;
+
+/// A row of an answer; its columns are read from left to right.
+pub(crate) enum Row {
+    /// From SQLite.
+    Sqlite(sqlx::sqlite::SqliteRow, usize),
+    /// From PostgreSQL.
+    Postgres(sqlx::postgres::PgRow, usize),
+}
+
+macro_rules! next_column {
+    ($self:ident) => {
+        match $self {
+            Row::Sqlite(row, column) => {
+                *column += 1;
+                row.try_get(*column - 1)
+            }
+            Row::Postgres(row, column) => {
+                *column += 1;
+                row.try_get(*column - 1)
+            }
+        }
+    };
+}
+
+impl Row {
+    /// The next column, an integer.
+    pub(crate) fn int(&mut self) -> Result<i64, AppError> {
+        Ok(next_column!(self)?)
+    }
+
+    /// The next column, an integer that is not negative.
+    pub(crate) fn unsigned(&mut self) -> Result<u64, AppError> {
+        Ok(self.int()?.cast_unsigned())
+    }
+
+    /// The next column, an integer that fits 32 bits.
+    pub(crate) fn small(&mut self) -> Result<u32, AppError> {
+        u32::try_from(self.int()?).map_err(AppError::internal)
+    }
+
+    /// The next column, an integer or null.
+    pub(crate) fn optional_int(&mut self) -> Result<Option<i64>, AppError> {
+        Ok(next_column!(self)?)
+    }
+
+    /// The next column, an integer that is not negative, or null.
+    pub(crate) fn optional_unsigned(&mut self) -> Result<Option<u64>, AppError> {
+        Ok(self.optional_int()?.map(i64::cast_unsigned))
+    }
+
+    /// The next column, a text.
+    pub(crate) fn text(&mut self) -> Result<String, AppError> {
+        Ok(next_column!(self)?)
+    }
+
+    /// The next column, a text or null.
+    pub(crate) fn optional_text(&mut self) -> Result<Option<String>, AppError> {
+        Ok(next_column!(self)?)
+    }
+
+    /// The next column, an id.
+    pub(crate) fn id<T: std::str::FromStr<Err = common::ids::IdError>>(&mut self) -> Result<T, AppError> {
+        self.text()?.parse().map_err(AppError::internal)
+    }
+
+    /// The next column, an id or null.
+    pub(crate) fn optional_id<T: std::str::FromStr<Err = common::ids::IdError>>(
+        &mut self,
+    ) -> Result<Option<T>, AppError> {
+        self.optional_text()?.map(|text| text.parse().map_err(AppError::internal)).transpose()
+    }
+
+    /// The next column, a SHA-256.
+    pub(crate) fn sha256(&mut self) -> Result<[u8; 32], AppError> {
+        let bytes: Vec<u8> = next_column!(self)?;
+        bytes.try_into().map_err(|_| AppError::internal("a stored hash does not have 32 bytes"))
+    }
+}
+
+/// A transaction: all reads in it see one state, all writes in it happen together or not at all.
+///
+/// Dropped without [`Tx::commit`] it rolls back.
+pub struct Tx(Inner);
+
+enum Inner {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl From<Transaction<'static, Sqlite>> for Tx {
+    fn from(transaction: Transaction<'static, Sqlite>) -> Self {
+        Self(Inner::Sqlite(transaction))
+    }
+}
+
+impl From<Transaction<'static, Postgres>> for Tx {
+    fn from(transaction: Transaction<'static, Postgres>) -> Self {
+        Self(Inner::Postgres(transaction))
+    }
+}
+
+/// Binds values to a statement of one database and runs it.
+macro_rules! run {
+    ($transaction:expr, $arguments:ty, $sql:expr, $values:expr, $method:ident) => {{
+        let mut arguments = <$arguments>::default();
+        for value in $values {
+            match value {
+                Value::Int(int) => arguments.add(int),
+                Value::Text(text) => arguments.add(text),
+                Value::Bytes(bytes) => arguments.add(bytes),
+            }
+            .map_err(sqlx::Error::Encode)?;
+        }
+        sqlx::query_with($sql, arguments).$method(&mut **$transaction).await?
+    }};
+}
+
+impl Tx {
+    /// Runs a statement; the answer is the number of rows it changed.
+    pub(crate) async fn execute(
+        &mut self,
+        sql: &'static str,
+        values: impl IntoIterator<Item = Value> + Send,
+    ) -> Result<u64, AppError> {
+        self.execute_text(sql.into_sql_str(), values).await
+    }
+
+    async fn execute_text(
+        &mut self,
+        sql: SqlStr,
+        values: impl IntoIterator<Item = Value> + Send,
+    ) -> Result<u64, AppError> {
+        Ok(match &mut self.0 {
+            Inner::Sqlite(transaction) => {
+                run!(transaction, sqlx::sqlite::SqliteArguments, sql, values, execute).rows_affected()
+            }
+            Inner::Postgres(transaction) => {
+                run!(transaction, sqlx::postgres::PgArguments, sql, values, execute).rows_affected()
+            }
+        })
+    }
+
+    /// All rows of an answer.
+    pub(crate) async fn rows(
+        &mut self,
+        sql: &'static str,
+        values: impl IntoIterator<Item = Value> + Send,
+    ) -> Result<Vec<Row>, AppError> {
+        Ok(match &mut self.0 {
+            Inner::Sqlite(transaction) => {
+                let rows = run!(transaction, sqlx::sqlite::SqliteArguments, sql, values, fetch_all);
+                rows.into_iter().map(|row| Row::Sqlite(row, 0)).collect()
+            }
+            Inner::Postgres(transaction) => {
+                let rows = run!(transaction, sqlx::postgres::PgArguments, sql, values, fetch_all);
+                rows.into_iter().map(|row| Row::Postgres(row, 0)).collect()
+            }
+        })
+    }
+
+    /// The first row of an answer, where it has one.
+    pub(crate) async fn row(
+        &mut self,
+        sql: &'static str,
+        values: impl IntoIterator<Item = Value> + Send,
+    ) -> Result<Option<Row>, AppError> {
+        Ok(self.rows(sql, values).await?.into_iter().next())
+    }
+
+    /// Inserts rows of `columns` values each, many per statement. `head` is the statement up to `VALUES`.
+    ///
+    /// Statements carry a power of two of rows, so that only a few texts have to be prepared.
+    pub(crate) async fn insert<const COLUMNS: usize>(
+        &mut self,
+        head: &'static str,
+        rows: Vec<[Value; COLUMNS]>,
+    ) -> Result<(), AppError> {
+        const MOST_ROWS: usize = 256;
+        let mut left = rows.len();
+        let mut rows = rows.into_iter();
+        while left > 0 {
+            let count = MOST_ROWS.min(1 << left.ilog2());
+            left -= count;
+            let mut sql = String::from(head);
+            for row in 0..count {
+                sql.push_str(if row == 0 { " VALUES (" } else { ", (" });
+                for column in 0..COLUMNS {
+                    let separator = if column == 0 { "" } else { ", " };
+                    sql.push_str(&format!("{separator}${}", row * COLUMNS + column + 1));
+                }
+                sql.push(')');
+            }
+            let values: Vec<Value> = rows.by_ref().take(count).flatten().collect();
+            self.execute_text(AssertSqlSafe(sql).into_sql_str(), values).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes all writes of the transaction lasting.
+    ///
+    /// # Errors
+    /// The database can't write them; then none of them happened.
+    pub async fn commit(self) -> Result<(), AppError> {
+        match self.0 {
+            Inner::Sqlite(transaction) => transaction.commit().await?,
+            Inner::Postgres(transaction) => transaction.commit().await?,
+        }
+        Ok(())
+    }
+}

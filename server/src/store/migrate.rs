@@ -1,0 +1,47 @@
+//! The schema: its migrations for both databases, under the same numbers and names.
+
+use sqlx::SqlSafeStr as _;
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+
+use crate::error::{AppError, ErrorKind};
+
+macro_rules! migrations {
+    ($folder:literal, $($number:literal $name:literal),*) => {
+        vec![$(
+            Migration::new(
+                $number,
+                $name.into(),
+                MigrationType::Simple,
+                include_str!(concat!("../../../migrations/", $folder, "/000", $number, "_", $name, ".sql")).into_sql_str(),
+                false,
+            )
+        ),*]
+    };
+}
+
+/// The migrations for SQLite.
+pub(super) fn sqlite() -> Migrator {
+    Migrator::with_migrations(migrations!("sqlite", 1 "market", 2 "append_only"))
+}
+
+/// The migrations for PostgreSQL.
+pub(super) fn postgres() -> Migrator {
+    Migrator::with_migrations(migrations!("postgres", 1 "market", 2 "append_only"))
+}
+
+/// What a failed migration means.
+pub(super) fn failure(error: MigrateError, place: &str) -> AppError {
+    let wrong = |message: String| AppError::new(ErrorKind::WrongVersion, message);
+    match error {
+        MigrateError::VersionMissing(number) => wrong(format!(
+            "the database {place} was written by a newer version of this program (its schema has step {number}, which \
+             this version does not know); run that version, or open another database"
+        )),
+        MigrateError::VersionMismatch(number) | MigrateError::Dirty(number) => wrong(format!(
+            "step {number} of the schema of the database {place} is not the one of this program; restore a backup, or \
+             open another database"
+        )),
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+        other => AppError::internal(other),
+    }
+}

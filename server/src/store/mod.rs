@@ -1,0 +1,197 @@
+//! Where everything is kept: one SQLite file or a PostgreSQL database, behind one type.
+//!
+//! [`Store::read`] and [`Store::write`] begin transactions; the functions of the submodules run in them. There is one
+//! writer at a time on either database: on SQLite by its one writing connection, on PostgreSQL by a lock that each
+//! writing transaction takes first. So running balances, the chain of the ledger and the order of versions are the same
+//! on both, and two processes on one PostgreSQL can't clear a cycle twice.
+
+pub mod bids;
+pub(crate) mod db;
+pub mod entities;
+pub mod history;
+pub mod ledger;
+mod migrate;
+pub mod results;
+pub mod rollup;
+pub mod usage;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+
+use crate::error::AppError;
+pub use db::Tx;
+
+/// How long a transaction waits for a connection or for the database's write lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The key of the lock that each writing transaction takes on PostgreSQL ("quotamkt" in ASCII).
+const TAKE_WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(8175010186113149812)";
+
+/// Which database, and how it is opened.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A file of SQLite, made where it does not exist.
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// Each commit is on the disk before it is acknowledged. Without it the last commits before a power failure
+        /// may be lost; the file stays whole and a killed process loses nothing.
+        durable: bool,
+    },
+    /// A PostgreSQL database.
+    Postgres {
+        /// `postgres://user:password@host/database`.
+        url: String,
+        /// Connections at most.
+        connections: u32,
+    },
+}
+
+impl Place {
+    /// The place that a text names: a PostgreSQL URL, or else the path of a file, with or without `sqlite:` before it.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Self::Postgres { url: text.to_owned(), connections: 10 };
+        }
+        let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or(text);
+        Self::Sqlite { path: PathBuf::from(path), durable: true }
+    }
+}
+
+impl std::fmt::Display for Place {
+    /// The path, or the URL without its password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sqlite { path, .. } => write!(f, "{}", path.display()),
+            Self::Postgres { url, .. } => match url.parse::<PgConnectOptions>() {
+                Ok(options) => {
+                    let database = options.get_database().unwrap_or("postgres");
+                    write!(f, "{database} on {}:{}", options.get_host(), options.get_port())
+                }
+                Err(_) => f.write_str("PostgreSQL"),
+            },
+        }
+    }
+}
+
+/// An open database. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store(Pools);
+
+#[derive(Clone, Debug)]
+enum Pools {
+    Sqlite { writer: SqlitePool, readers: SqlitePool },
+    Postgres(PgPool),
+}
+
+impl Store {
+    /// Opens a database and brings its schema up to date.
+    ///
+    /// # Errors
+    /// `Unavailable`: it can't be reached, opened or written. `WrongVersion`: a newer program wrote it. `Config`: the URL
+    /// can't be read.
+    pub async fn open(place: &Place) -> Result<Self, AppError> {
+        match place {
+            Place::Sqlite { path, durable } => open_sqlite(path, *durable).await,
+            Place::Postgres { url, connections } => {
+                let options = url
+                    .parse::<PgConnectOptions>()
+                    .map_err(|error| AppError::config(format!("the database URL can't be read: {error}")))?;
+                let pool = PgPoolOptions::new()
+                    .max_connections(*connections)
+                    .acquire_timeout(PATIENCE)
+                    .connect_with(options)
+                    .await
+                    .map_err(|error| unreachable(place, error))?;
+                let result = migrate::postgres().run(&pool).await;
+                result.map_err(|error| migrate::failure(error, &place.to_string()))?;
+                Ok(Self(Pools::Postgres(pool)))
+            }
+        }
+    }
+
+    /// Begins a transaction that reads one state of the database.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn read(&self) -> Result<Tx, AppError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { readers, .. } => readers.begin().await?.into(),
+            Pools::Postgres(pool) => {
+                pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?.into()
+            }
+        })
+    }
+
+    /// Begins a transaction that writes; waits until the writer before it is done.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer, is read-only or busy for too long.
+    pub async fn write(&self) -> Result<Tx, AppError> {
+        match &self.0 {
+            Pools::Sqlite { writer, .. } => Ok(writer.begin_with("BEGIN IMMEDIATE").await?.into()),
+            Pools::Postgres(pool) => {
+                let mut tx = Tx::from(pool.begin().await?);
+                tx.execute(TAKE_WRITER_LOCK, []).await?;
+                Ok(tx)
+            }
+        }
+    }
+
+    /// Closes all connections once their transactions are done.
+    pub async fn close(&self) {
+        match &self.0 {
+            Pools::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+async fn open_sqlite(path: &Path, durable: bool) -> Result<Store, AppError> {
+    let place = path.display().to_string();
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .busy_timeout(PATIENCE)
+        .synchronous(if durable { SqliteSynchronous::Full } else { SqliteSynchronous::Normal });
+    let writer = SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(PATIENCE)
+        .connect_with(options.clone().create_if_missing(true).journal_mode(SqliteJournalMode::Wal))
+        .await
+        .map_err(|error| refused(&place, error))?;
+    migrate::sqlite().run(&writer).await.map_err(|error| migrate::failure(error, &place))?;
+    // The migrations only write where there is something to do: a file that can't be written is found here.
+    let probe = async { writer.begin_with("BEGIN IMMEDIATE").await?.commit().await };
+    probe.await.map_err(|error| refused(&place, error))?;
+    let readers = SqlitePoolOptions::new()
+        .max_connections(4)
+        .acquire_timeout(PATIENCE)
+        .connect_with(options.read_only(true))
+        .await
+        .map_err(|error| refused(&place, error))?;
+    Ok(Store(Pools::Sqlite { writer, readers }))
+}
+
+/// Says which file can't be opened.
+fn refused(place: &str, error: sqlx::Error) -> AppError {
+    let error = AppError::from(error);
+    let message = format!("the database {place} can't be opened: {}", error.message());
+    AppError::new(error.kind(), message).with_context(error)
+}
+
+/// Says which server can't be reached.
+fn unreachable(place: &Place, error: sqlx::Error) -> AppError {
+    let error = AppError::from(error);
+    let message = format!("the database {place} can't be reached: {}", error.message());
+    AppError::new(error.kind(), message).with_context(error)
+}
