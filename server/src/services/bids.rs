@@ -233,13 +233,19 @@ fn check_terms(checks: &mut Checks, at: &str, terms: &BidTerms, chip_types: &BTr
     }
     if terms.alternatives.is_empty() || terms.alternatives.len() > MAX_ALTERNATIVES {
         let count = terms.alternatives.len();
-        checks.refuse(&format!("{at}alternatives"), format!("are {count}; name 1 to {MAX_ALTERNATIVES} chip types"));
+        checks.refuse(
+            &format!("{at}alternatives"),
+            format!("are {count}; name 1 to {MAX_ALTERNATIVES} chip types"),
+        );
     }
     let mut seen = BTreeSet::new();
     for (index, alternative) in terms.alternatives.iter().enumerate() {
         let at = format!("{at}alternatives[{index}].");
         if !chip_types.contains(&alternative.chip_type) {
-            checks.refuse(&format!("{at}chip_type"), format!("there is no chip type {}", alternative.chip_type));
+            checks.refuse(
+                &format!("{at}chip_type"),
+                format!("there is no chip type {}", alternative.chip_type),
+            );
         }
         if !seen.insert(&alternative.chip_type) {
             checks.refuse(&format!("{at}chip_type"), format!("{} is named twice", alternative.chip_type));

@@ -81,7 +81,10 @@ fn check(checks: &mut Checks, at: &str, grant: &Grant, setup: &Setup) {
     }
     if grant.amount.0 == 0 || grant.amount.0.abs() > MAX_MICROS {
         let most = MicroCredits(MAX_MICROS);
-        checks.refuse(&format!("{at}amount"), format!("is {}; it must not be 0 nor beyond {most}", grant.amount));
+        checks.refuse(
+            &format!("{at}amount"),
+            format!("is {}; it must not be 0 nor beyond {most}", grant.amount),
+        );
     }
     if grant.reason.trim().is_empty() {
         checks.refuse(&format!("{at}reason"), "is empty; say why, the ledger shows it");

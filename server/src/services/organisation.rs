@@ -82,8 +82,13 @@ pub async fn put_team(tx: &mut Tx, now: Instant, team: &Team) -> Result<(), AppE
     let setup = newest_setup(tx).await?;
     let mut checks = Checks::default();
     check_team(&mut checks, "", team, &setup.pools);
-    if let Some(present) = setup.teams.iter().find(|present| present.id == team.id && present.pool != team.pool) {
-        checks.refuse("pool", format!("the team is of the pool {} and its money with it; add a new team", present.pool));
+    if let Some(present) =
+        setup.teams.iter().find(|present| present.id == team.id && present.pool != team.pool)
+    {
+        checks.refuse(
+            "pool",
+            format!("the team is of the pool {} and its money with it; add a new team", present.pool),
+        );
     }
     checks.finish()?;
     entities::write(tx, now, team).await
@@ -128,7 +133,10 @@ fn unique<T: Ord>(checks: &mut Checks, list: &str, keys: impl Iterator<Item = T>
     let mut seen = BTreeSet::new();
     for (index, key) in keys.enumerate() {
         if !seen.insert(key) {
-            checks.refuse(&format!("{list}[{index}]"), "is in the list twice; each may be there once".to_owned());
+            checks.refuse(
+                &format!("{list}[{index}]"),
+                "is in the list twice; each may be there once".to_owned(),
+            );
         }
     }
 }

@@ -124,8 +124,11 @@ fn from_rows(rows: Vec<Row>) -> Result<Vec<BidVersion>, AppError> {
 pub(crate) async fn in_cycle(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVersion>, AppError> {
     // Two branches, so that each finds its rows by a partial index.
     const SQL: &str = concat!(
-        "SELECT ", columns!(), " FROM bid_version v JOIN bid b ON b.number = v.bid",
-        " WHERE v.superseded_cycle IS NULL AND v.effective_cycle <= $1 UNION ALL SELECT ", columns!(),
+        "SELECT ",
+        columns!(),
+        " FROM bid_version v JOIN bid b ON b.number = v.bid",
+        " WHERE v.superseded_cycle IS NULL AND v.effective_cycle <= $1 UNION ALL SELECT ",
+        columns!(),
         " FROM bid_version v JOIN bid b ON b.number = v.bid",
         " WHERE v.superseded_cycle > $1 AND v.effective_cycle <= $1"
     );
@@ -135,7 +138,9 @@ pub(crate) async fn in_cycle(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVersion>,
 /// The newest version of one bid, in effect, waiting or ended.
 pub(crate) async fn newest(tx: &mut Tx, id: &BidId) -> Result<Option<BidVersion>, AppError> {
     const SQL: &str = concat!(
-        "SELECT ", columns!(), " FROM bid b JOIN bid_version v ON v.bid = b.number WHERE b.id = $1",
+        "SELECT ",
+        columns!(),
+        " FROM bid b JOIN bid_version v ON v.bid = b.number WHERE b.id = $1",
         " ORDER BY v.version DESC LIMIT 1"
     );
     tx.row(SQL, values![id.as_str()]).await?.map(from_row).transpose()
@@ -211,7 +216,9 @@ pub(crate) async fn insert_versions<'a>(
 /// Puts all waiting versions into effect with `cycle`; the answer is what they say, the last one of each bid last.
 pub(crate) async fn put_into_effect(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVersion>, AppError> {
     const PENDING: &str = concat!(
-        "SELECT ", columns!(), " FROM bid_version v JOIN bid b ON b.number = v.bid WHERE v.effective_cycle IS NULL",
+        "SELECT ",
+        columns!(),
+        " FROM bid_version v JOIN bid b ON b.number = v.bid WHERE v.effective_cycle IS NULL",
         " ORDER BY v.bid, v.version"
     );
     const STAMP: &str = "UPDATE bid_version SET effective_cycle = $1 WHERE effective_cycle IS NULL";
@@ -243,7 +250,8 @@ pub(crate) async fn end(
     cycle: u64,
     versions: &[BidVersion],
 ) -> Result<(), AppError> {
-    const SUPERSEDE: &str = "UPDATE bid_version SET superseded_cycle = $1 WHERE bid = $2 AND superseded_cycle IS NULL";
+    const SUPERSEDE: &str =
+        "UPDATE bid_version SET superseded_cycle = $1 WHERE bid = $2 AND superseded_cycle IS NULL";
     for bid in versions {
         tx.execute(SUPERSEDE, values![cycle, bid.number]).await?;
     }

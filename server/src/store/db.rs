@@ -3,7 +3,7 @@
 //! sqlx's own `Any` driver maps fewer types and gives up typed connect options; here a statement takes [`Value`]s and
 //! gives [`Row`]s of the three kinds that both databases share: 64-bit integers, text and bytes.
 
-use sqlx::{Arguments as _, AssertSqlSafe, Postgres, Row as _, Sqlite, SqlSafeStr as _, SqlStr, Transaction};
+use sqlx::{Arguments as _, AssertSqlSafe, Postgres, Row as _, SqlSafeStr as _, SqlStr, Sqlite, Transaction};
 
 use crate::error::AppError;
 

@@ -123,23 +123,49 @@ pub(crate) trait Versioned: Sized + Send {
 macro_rules! versioned {
     ($type:ty, $table:literal, same: $same:literal, key: $key:literal, columns: $columns:literal, parameters: $parameters:literal, at: $at:literal) => {
         const IN_CYCLE: &'static str = concat!(
-            "SELECT ", $columns, " FROM ", $table,
-            " WHERE effective_cycle <= $1 AND (superseded_cycle IS NULL OR superseded_cycle > $1) ORDER BY ", $key
+            "SELECT ",
+            $columns,
+            " FROM ",
+            $table,
+            " WHERE effective_cycle <= $1 AND (superseded_cycle IS NULL OR superseded_cycle > $1) ORDER BY ",
+            $key
         );
         const NEWEST: &'static str = concat!(
-            "SELECT ", $columns, " FROM ", $table, " AS old WHERE superseded_cycle IS NULL AND NOT EXISTS (SELECT 1 FROM ",
-            $table, " AS newer WHERE ", $same, " AND newer.version > old.version) ORDER BY ", $key
+            "SELECT ",
+            $columns,
+            " FROM ",
+            $table,
+            " AS old WHERE superseded_cycle IS NULL AND NOT EXISTS (SELECT 1 FROM ",
+            $table,
+            " AS newer WHERE ",
+            $same,
+            " AND newer.version > old.version) ORDER BY ",
+            $key
         );
         const PENDING: &'static str =
             concat!("SELECT ", $columns, " FROM ", $table, " WHERE effective_cycle IS NULL ORDER BY version");
         const SUPERSEDE: &'static str = concat!(
-            "UPDATE ", $table, " AS old SET superseded_cycle = $1 WHERE superseded_cycle IS NULL AND EXISTS (SELECT 1 FROM ",
-            $table, " AS newer WHERE ", $same, " AND newer.version > old.version)"
+            "UPDATE ",
+            $table,
+            " AS old SET superseded_cycle = $1 WHERE superseded_cycle IS NULL AND EXISTS (SELECT 1 FROM ",
+            $table,
+            " AS newer WHERE ",
+            $same,
+            " AND newer.version > old.version)"
         );
-        const STAMP: &'static str = concat!("UPDATE ", $table, " SET effective_cycle = $1 WHERE effective_cycle IS NULL");
+        const STAMP: &'static str =
+            concat!("UPDATE ", $table, " SET effective_cycle = $1 WHERE effective_cycle IS NULL");
         const INSERT: &'static str = concat!(
-            "INSERT INTO ", $table, " (", $columns, ", written_at, version) SELECT ", $parameters, ", ", $at,
-            ", COALESCE(MAX(version), 0) + 1 FROM ", $table
+            "INSERT INTO ",
+            $table,
+            " (",
+            $columns,
+            ", written_at, version) SELECT ",
+            $parameters,
+            ", ",
+            $at,
+            ", COALESCE(MAX(version), 0) + 1 FROM ",
+            $table
         );
     };
 }
@@ -282,7 +308,11 @@ pub(crate) async fn newest<T: Versioned>(tx: &mut Tx) -> Result<Vec<T>, AppError
 }
 
 /// Adds a version that takes effect in the next cycle.
-pub(crate) async fn write<T: Versioned + Sync>(tx: &mut Tx, now: Instant, entity: &T) -> Result<(), AppError> {
+pub(crate) async fn write<T: Versioned + Sync>(
+    tx: &mut Tx,
+    now: Instant,
+    entity: &T,
+) -> Result<(), AppError> {
     let mut values = entity.to_values();
     values.push(Value::from(now.0));
     tx.execute(T::INSERT, values).await?;

@@ -137,7 +137,9 @@ pub async fn price_points(
     }
     if raw_from < to {
         // Pieces end at multiples of the step, so that each lies within one.
-        pieces.extend(raw_pieces(tx, chip_type, pool, raw_from, to, if step == 0 { i64::MAX } else { step }).await?);
+        pieces.extend(
+            raw_pieces(tx, chip_type, pool, raw_from, to, if step == 0 { i64::MAX } else { step }).await?,
+        );
     }
     let steps = if step == 0 { pieces } else { fold(pieces, step) };
     Ok(steps.iter().map(PricePiece::to_point).collect())
@@ -170,7 +172,11 @@ pub(crate) async fn raw_pieces(
         let Some(price) = prices.next_if(|price| price.cycle == *cycle) else { continue };
         let mut at = (*starts_at).max(from);
         while at < ends_at {
-            let cut = if cut_seconds == i64::MAX { ends_at } else { step_start(at, cut_seconds).plus_seconds(cut_seconds) };
+            let cut = if cut_seconds == i64::MAX {
+                ends_at
+            } else {
+                step_start(at, cut_seconds).plus_seconds(cut_seconds)
+            };
             let end = cut.min(ends_at);
             pieces.push(standing_still(&price, local_price, at, seconds_between(at, end)));
             at = end;

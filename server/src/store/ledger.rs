@@ -213,7 +213,10 @@ impl Book {
     pub(crate) fn post(&mut self, transfer: NewTransfer, lines: Vec<Line>) -> Result<(), AppError> {
         let sum: i128 = lines.iter().map(|line| i128::from(line.amount)).sum();
         if sum != 0 {
-            return Err(AppError::internal(format!("the transfer {} sums to {sum}, not to zero", transfer.key)));
+            return Err(AppError::internal(format!(
+                "the transfer {} sums to {sum}, not to zero",
+                transfer.key
+            )));
         }
         let number = self.next_transfer;
         let mut entries = Vec::with_capacity(lines.len());
@@ -255,10 +258,11 @@ impl Book {
     /// Adds a line to the running balance of its account; the answer is the balance after it.
     fn run_on(&mut self, line: &Line, key: &str) -> Result<i64, AppError> {
         let account = self.by_number.get(&line.account.0).and_then(|owner| self.accounts.get_mut(owner));
-        let account = account.ok_or_else(|| AppError::internal("an entry of an account that does not exist"))?;
+        let account =
+            account.ok_or_else(|| AppError::internal("an entry of an account that does not exist"))?;
         let after = account.balance.checked_add(line.amount);
-        account.balance =
-            after.ok_or_else(|| AppError::internal(format!("the transfer {key} leaves the range of a balance")))?;
+        account.balance = after
+            .ok_or_else(|| AppError::internal(format!("the transfer {key} leaves the range of a balance")))?;
         Ok(account.balance)
     }
 

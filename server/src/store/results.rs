@@ -148,7 +148,8 @@ pub async fn cycle(tx: &mut Tx, number: u64) -> Result<Option<Cycle>, AppError> 
 /// # Errors
 /// The database can't be read.
 pub async fn cycles_before(tx: &mut Tx, before: u64, limit: u32) -> Result<Vec<Cycle>, AppError> {
-    const SQL: &str = concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE number < $1 ORDER BY number DESC LIMIT $2");
+    const SQL: &str =
+        concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE number < $1 ORDER BY number DESC LIMIT $2");
     tx.rows(SQL, values![before, limit]).await?.into_iter().map(cycle_from_row).collect()
 }
 
@@ -157,7 +158,8 @@ pub async fn cycles_before(tx: &mut Tx, before: u64, limit: u32) -> Result<Vec<C
 /// # Errors
 /// The database can't be read.
 pub async fn cycles_from(tx: &mut Tx, from: u64, limit: u32) -> Result<Vec<Cycle>, AppError> {
-    const SQL: &str = concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE number >= $1 ORDER BY number LIMIT $2");
+    const SQL: &str =
+        concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE number >= $1 ORDER BY number LIMIT $2");
     tx.rows(SQL, values![from, limit]).await?.into_iter().map(cycle_from_row).collect()
 }
 
@@ -166,8 +168,11 @@ pub async fn cycles_from(tx: &mut Tx, from: u64, limit: u32) -> Result<Vec<Cycle
 /// # Errors
 /// The database can't be read.
 pub async fn cycle_at(tx: &mut Tx, at: Instant) -> Result<Option<Cycle>, AppError> {
-    const SQL: &str =
-        concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE starts_at <= $1 ORDER BY starts_at DESC LIMIT 1");
+    const SQL: &str = concat!(
+        "SELECT ",
+        cycle_columns!(),
+        " FROM cycle WHERE starts_at <= $1 ORDER BY starts_at DESC LIMIT 1"
+    );
     tx.row(SQL, values![at.0]).await?.map(cycle_from_row).transpose()
 }
 
@@ -210,10 +215,15 @@ pub async fn prices(
     to: u64,
     chip_type: Option<&ChipTypeId>,
 ) -> Result<Vec<ChipTypePrice>, AppError> {
-    const ALL: &str =
-        concat!("SELECT ", price_columns!(), " FROM price WHERE cycle BETWEEN $1 AND $2 ORDER BY cycle, chip_type");
+    const ALL: &str = concat!(
+        "SELECT ",
+        price_columns!(),
+        " FROM price WHERE cycle BETWEEN $1 AND $2 ORDER BY cycle, chip_type"
+    );
     const ONE: &str = concat!(
-        "SELECT ", price_columns!(), " FROM price WHERE cycle BETWEEN $1 AND $2 AND chip_type = $3 ORDER BY cycle"
+        "SELECT ",
+        price_columns!(),
+        " FROM price WHERE cycle BETWEEN $1 AND $2 AND chip_type = $3 ORDER BY cycle"
     );
     let rows = match chip_type {
         None => tx.rows(ALL, values![from, to]).await?,
@@ -244,7 +254,9 @@ fn pool_price_from_row(mut row: Row) -> Result<PoolPrice, AppError> {
 /// The database can't be read.
 pub async fn pool_prices_in(tx: &mut Tx, cycle: u64) -> Result<Vec<PoolPrice>, AppError> {
     const SQL: &str = concat!(
-        "SELECT ", pool_price_columns!(), " FROM pool_price AS p WHERE cycle = (SELECT MAX(m.cycle) FROM pool_price m ",
+        "SELECT ",
+        pool_price_columns!(),
+        " FROM pool_price AS p WHERE cycle = (SELECT MAX(m.cycle) FROM pool_price m ",
         "WHERE m.pool = p.pool AND m.chip_type = p.chip_type AND m.cycle <= $1) ORDER BY pool, chip_type"
     );
     tx.rows(SQL, values![cycle]).await?.into_iter().map(pool_price_from_row).collect()
@@ -262,7 +274,9 @@ pub async fn pool_price_changes(
     to: u64,
 ) -> Result<Vec<PoolPrice>, AppError> {
     const SQL: &str = concat!(
-        "SELECT ", pool_price_columns!(), " FROM pool_price WHERE pool = $1 AND chip_type = $2 AND cycle <= $4 ",
+        "SELECT ",
+        pool_price_columns!(),
+        " FROM pool_price WHERE pool = $1 AND chip_type = $2 AND cycle <= $4 ",
         "AND cycle >= COALESCE((SELECT MAX(m.cycle) FROM pool_price m WHERE m.pool = $1 AND m.chip_type = $2 ",
         "AND m.cycle <= $3), $3) ORDER BY cycle"
     );
@@ -294,7 +308,9 @@ fn quota_from_row(mut row: Row) -> Result<TeamQuota, AppError> {
 /// The database can't be read.
 pub async fn quotas_in(tx: &mut Tx, cycle: u64) -> Result<Vec<TeamQuota>, AppError> {
     const SQL: &str = concat!(
-        "SELECT ", quota_columns!(), " FROM team_quota AS q WHERE cycle = (SELECT MAX(m.cycle) FROM team_quota m ",
+        "SELECT ",
+        quota_columns!(),
+        " FROM team_quota AS q WHERE cycle = (SELECT MAX(m.cycle) FROM team_quota m ",
         "WHERE m.team = q.team AND m.chip_type = q.chip_type AND m.cycle <= $1) ORDER BY team, chip_type"
     );
     tx.rows(SQL, values![cycle]).await?.into_iter().map(quota_from_row).collect()
@@ -306,7 +322,9 @@ pub async fn quotas_in(tx: &mut Tx, cycle: u64) -> Result<Vec<TeamQuota>, AppErr
 /// The database can't be read.
 pub async fn quota_changes(tx: &mut Tx, from: u64, to: u64) -> Result<Vec<TeamQuota>, AppError> {
     const SQL: &str = concat!(
-        "SELECT ", quota_columns!(), " FROM team_quota WHERE cycle > $1 AND cycle <= $2 ORDER BY cycle, team, chip_type"
+        "SELECT ",
+        quota_columns!(),
+        " FROM team_quota WHERE cycle > $1 AND cycle <= $2 ORDER BY cycle, team, chip_type"
     );
     tx.rows(SQL, values![from, to]).await?.into_iter().map(quota_from_row).collect()
 }
@@ -318,9 +336,11 @@ macro_rules! bid_result_columns {
 }
 
 fn bid_result_from_row(mut row: Row) -> Result<BidResult, AppError> {
-    let (cycle, bid, chip_type, chips) = (row.unsigned()?, row.unsigned()?, row.optional_id()?, row.unsigned()?);
+    let (cycle, bid, chip_type, chips) =
+        (row.unsigned()?, row.unsigned()?, row.optional_id()?, row.unsigned()?);
     let (opportunistic_type, opportunistic_chips) = (row.optional_id()?, row.unsigned()?);
-    let reason = serde_json::from_value(serde_json::Value::String(row.text()?)).map_err(AppError::internal)?;
+    let reason =
+        serde_json::from_value(serde_json::Value::String(row.text()?)).map_err(AppError::internal)?;
     Ok(BidResult {
         cycle,
         bid,
@@ -338,7 +358,9 @@ fn bid_result_from_row(mut row: Row) -> Result<BidResult, AppError> {
 /// The database can't be read.
 pub async fn bid_results_in(tx: &mut Tx, cycle: u64) -> Result<Vec<BidResult>, AppError> {
     const SQL: &str = concat!(
-        "SELECT ", bid_result_columns!(), " FROM bid_version v JOIN bid_result r ON r.bid = v.bid WHERE ",
+        "SELECT ",
+        bid_result_columns!(),
+        " FROM bid_version v JOIN bid_result r ON r.bid = v.bid WHERE ",
         "v.effective_cycle <= $1 AND (v.superseded_cycle IS NULL OR v.superseded_cycle > $1) AND r.cycle = ",
         "(SELECT MAX(m.cycle) FROM bid_result m WHERE m.bid = v.bid AND m.cycle <= $1) ORDER BY r.bid"
     );
@@ -356,7 +378,8 @@ pub(crate) struct Rows {
 
 /// Writes a cycle. Its unique number and instant keep any process from clearing it twice.
 pub(crate) async fn insert_cycle(tx: &mut Tx, cycle: &Cycle) -> Result<(), AppError> {
-    const SQL: &str = concat!("INSERT INTO cycle (", cycle_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7)");
+    const SQL: &str =
+        concat!("INSERT INTO cycle (", cycle_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7)");
     let values = values![
         cycle.number,
         cycle.starts_at.0,

@@ -66,7 +66,9 @@ pub async fn roll_up_next_hour(tx: &mut Tx) -> Result<bool, AppError> {
 /// Rolls up one hour; false where no chip type had a price row in it.
 async fn roll_up_hour(tx: &mut Tx, start: Instant, end: Instant) -> Result<bool, AppError> {
     const USAGE: &str = concat!(
-        "INSERT INTO usage_hour (", usage_columns!(), ") SELECT $1, team, chip_type, ",
+        "INSERT INTO usage_hour (",
+        usage_columns!(),
+        ") SELECT $1, team, chip_type, ",
         "CAST(SUM(granted_chip_seconds) AS BIGINT), CAST(SUM(used_chip_seconds) AS BIGINT), ",
         "CAST(SUM(opportunistic_chip_seconds) AS BIGINT), CAST(SUM(cost) AS BIGINT) FROM usage ",
         "WHERE starts_at >= $1 AND starts_at < $2 GROUP BY team, chip_type"
@@ -84,7 +86,8 @@ async fn roll_up_hour(tx: &mut Tx, start: Instant, end: Instant) -> Result<bool,
             }
         }
     }
-    const LOCAL: &str = "INSERT INTO pool_price_hour (starts_at, pool, chip_type, priced_seconds, local_price)";
+    const LOCAL: &str =
+        "INSERT INTO pool_price_hour (starts_at, pool, chip_type, priced_seconds, local_price)";
     tx.insert(LOCAL, local_rows).await?;
     let mut price_rows = Vec::new();
     for chip_type in chip_types(tx).await? {
@@ -99,7 +102,9 @@ async fn roll_up_hour(tx: &mut Tx, start: Instant, end: Instant) -> Result<bool,
 /// Rolls up one day from its hours.
 async fn roll_up_day(tx: &mut Tx, start: Instant, end: Instant) -> Result<(), AppError> {
     const USAGE: &str = concat!(
-        "INSERT INTO usage_day (", usage_columns!(), ") SELECT $1, team, chip_type, ",
+        "INSERT INTO usage_day (",
+        usage_columns!(),
+        ") SELECT $1, team, chip_type, ",
         "CAST(SUM(granted_chip_seconds) AS BIGINT), CAST(SUM(used_chip_seconds) AS BIGINT), ",
         "CAST(SUM(opportunistic_chip_seconds) AS BIGINT), CAST(SUM(cost) AS BIGINT) FROM usage_hour ",
         "WHERE starts_at >= $1 AND starts_at < $2 GROUP BY team, chip_type"
@@ -118,7 +123,6 @@ async fn chip_types(tx: &mut Tx) -> Result<Vec<ChipTypeId>, AppError> {
     let rows = tx.rows("SELECT DISTINCT id FROM chip_type_version ORDER BY id", []).await?;
     rows.into_iter().map(|mut row| row.id()).collect()
 }
-
 
 fn price_values(chip_type: &ChipTypeId, piece: &PricePiece) -> [Value; 12] {
     values![
@@ -204,10 +208,14 @@ pub(super) async fn usage(
     step_seconds: i64,
 ) -> Result<Vec<Usage>, AppError> {
     const DAYS: &str = concat!(
-        "SELECT ", usage_columns!(), " FROM usage_day WHERE starts_at >= $1 AND starts_at < $2 ORDER BY starts_at, team"
+        "SELECT ",
+        usage_columns!(),
+        " FROM usage_day WHERE starts_at >= $1 AND starts_at < $2 ORDER BY starts_at, team"
     );
     const HOURS: &str = concat!(
-        "SELECT ", usage_columns!(), " FROM usage_hour WHERE starts_at >= $1 AND starts_at < $2 ORDER BY starts_at, team"
+        "SELECT ",
+        usage_columns!(),
+        " FROM usage_hour WHERE starts_at >= $1 AND starts_at < $2 ORDER BY starts_at, team"
     );
     let (mut usage, mut hours_from) = (Vec::new(), from);
     if step_seconds >= DAY {
@@ -243,7 +251,9 @@ pub async fn remove_old_rows(tx: &mut Tx, older_than: Instant) -> Result<u64, Ap
     // Verification starts from a cycle that booked an accounting step, so one stays the first with all its rows.
     const FIRST_KEPT: &str = "SELECT MAX(number) FROM cycle WHERE starts_at <= $1 AND step IS NOT NULL";
     let first_kept = tx.row(FIRST_KEPT, values![limit.0]).await?;
-    let Some(first_kept) = first_kept.map_or(Ok(None), |mut row| row.optional_unsigned())? else { return Ok(0) };
+    let Some(first_kept) = first_kept.map_or(Ok(None), |mut row| row.optional_unsigned())? else {
+        return Ok(0);
+    };
     let Some(cycle) = results::cycle(tx, first_kept).await? else { return Ok(0) };
     let mut removed = 0;
     for sql in [PRICES, POOL_PRICES, QUOTAS, BIDS] {

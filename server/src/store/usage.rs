@@ -110,14 +110,17 @@ pub async fn usage(
 
 /// The start of the last cycle before `to` that booked an accounting step: up to it there are pieces.
 async fn accounted_to(tx: &mut Tx, to: Instant) -> Result<Option<Instant>, AppError> {
-    const SQL: &str = "SELECT MAX(starts_at) FROM cycle WHERE step = (SELECT MAX(step) FROM cycle WHERE starts_at <= $1)";
+    const SQL: &str =
+        "SELECT MAX(starts_at) FROM cycle WHERE step = (SELECT MAX(step) FROM cycle WHERE starts_at <= $1)";
     Ok(tx.row(SQL, values![to.0]).await?.map_or(Ok(None), |mut row| row.optional_int())?.map(Instant))
 }
 
 /// The pieces that begin between two instants.
 pub(super) async fn pieces(tx: &mut Tx, from: Instant, to: Instant) -> Result<Vec<Usage>, AppError> {
     const SQL: &str = concat!(
-        "SELECT ", usage_columns!(), " FROM usage WHERE starts_at >= $1 AND starts_at < $2",
+        "SELECT ",
+        usage_columns!(),
+        " FROM usage WHERE starts_at >= $1 AND starts_at < $2",
         " ORDER BY starts_at, team, chip_type"
     );
     tx.rows(SQL, values![from.0, to.0]).await?.into_iter().map(from_row).collect()
@@ -129,7 +132,8 @@ async fn from_quotas(tx: &mut Tx, from: Instant, to: Instant, step: i64) -> Resu
     let (Some((first, _)), Some((last, _))) = (starts.first(), starts.last()) else { return Ok(Vec::new()) };
     let key = |quota: &TeamQuota| (quota.team.clone(), quota.chip_type.clone());
     let in_first = results::quotas_in(tx, *first).await?;
-    let mut in_force: BTreeMap<_, TeamQuota> = in_first.into_iter().map(|quota| (key(&quota), quota)).collect();
+    let mut in_force: BTreeMap<_, TeamQuota> =
+        in_first.into_iter().map(|quota| (key(&quota), quota)).collect();
     let mut changes = results::quota_changes(tx, *first, *last).await?.into_iter().peekable();
     let mut pieces = Vec::new();
     for (index, (cycle, starts_at)) in starts.iter().enumerate() {
@@ -159,7 +163,8 @@ async fn from_quotas(tx: &mut Tx, from: Instant, to: Instant, step: i64) -> Resu
 
 /// Writes pieces.
 pub(crate) async fn insert(tx: &mut Tx, pieces: &[Usage]) -> Result<(), AppError> {
-    tx.insert(concat!("INSERT INTO usage (", usage_columns!(), ")"), pieces.iter().map(row_values).collect()).await
+    tx.insert(concat!("INSERT INTO usage (", usage_columns!(), ")"), pieces.iter().map(row_values).collect())
+        .await
 }
 
 pub(super) fn row_values(usage: &Usage) -> [super::db::Value; 7] {
