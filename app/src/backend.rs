@@ -4,14 +4,17 @@
 use async_trait::async_trait;
 use common::api::{
     AllocationsQuery, AllocationsView, BookView, CycleSummary, CycleView, MarketView, Page, PriceHistory,
-    Span,
+    ShellView, Span,
 };
-use common::ids::{ChipTypeId, PoolId};
+use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::problem::Problem;
 
 /// The services behind the pages; the REST API answers with the same values.
 #[async_trait]
 pub trait Backend: Send + Sync {
+    /// What every page shows around its content. Cheap: asked with every page.
+    async fn shell(&self) -> Result<ShellView, Problem>;
+
     /// The market now; `pool` chooses whose local prices the rows show.
     async fn market(&self, pool: Option<PoolId>) -> Result<MarketView, Problem>;
 
@@ -32,6 +35,6 @@ pub trait Backend: Send + Sync {
     /// Cycles, newest first.
     async fn cycles(&self, cursor: Option<String>, limit: u32) -> Result<Page<CycleSummary>, Problem>;
 
-    /// One cycle, computed again from its inputs.
-    async fn cycle(&self, cycle: u64) -> Result<CycleView, Problem>;
+    /// One cycle, computed again from its inputs; with `team`, only that team's bids (the rest stays whole).
+    async fn cycle(&self, cycle: u64, team: Option<TeamId>) -> Result<CycleView, Problem>;
 }

@@ -1,4 +1,22 @@
-//! Pages and components of the quota marketplace.
+//! Pages and components of the quota marketplace, rendered on the server and hydrated in the browser.
+//!
+//! Logic that needs no browser (texts, paths, chart data) lives in plain functions with tests; the views only lay
+//! it out. The server hands in an `Arc<dyn Backend>` and a [`document::SiteFiles`] through the Leptos context.
 
+mod app;
 #[cfg(feature = "ssr")]
 pub mod backend;
+mod chart;
+mod components;
+mod data;
+#[cfg(feature = "ssr")]
+pub mod document;
+mod format;
+mod live;
+mod pages;
+#[cfg(feature = "ssr")]
+mod response;
+mod svg;
+mod words;
+
+pub use app::App;

@@ -7,6 +7,21 @@ use crate::ids::{ChipTypeId, PoolId};
 use crate::instant::Instant;
 use crate::money::Price;
 
+/// What every page shows around its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ShellView {
+    /// The organisation's display name.
+    pub organisation: String,
+    /// Where the numbers come from, when that must be said (a replayed trace and its licence).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_note: Option<String>,
+    /// The clock of the market.
+    pub clock: MarketClock,
+    /// All pools, in order of their ids.
+    pub pools: Vec<PoolName>,
+}
+
 /// The market as of the last cleared cycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -1,0 +1,48 @@
+//! Icons, drawn on a 16-unit grid with one stroke.
+
+use leptos::prelude::*;
+
+/// What an icon shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Icon {
+    Market,
+    Book,
+    Allocations,
+    Cycles,
+    Light,
+    Dark,
+    Auto,
+    Keyboard,
+    Download,
+    Next,
+    Previous,
+}
+
+impl Icon {
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Market => "M2 12l4-5 3 3 5-6M10 4h4v4",
+            Self::Book => "M2 3v11h12M4 4h3v3h3v3h4",
+            Self::Allocations => "M2 13V9l4-3 4 2 4-4v9zM2 13h12",
+            Self::Cycles => "M13 8a5 5 0 1 1-1.5-3.5M13 2v3h-3",
+            Self::Light => {
+                "M8 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6zM8 1v1M8 14v1M1 8h1M14 8h1M3 3l.7.7M12.3 12.3l.7.7M13 3l-.7.7M3.7 12.3L3 13"
+            }
+            Self::Dark => "M13 10A6 6 0 0 1 6 3a5.5 5.5 0 1 0 7 7z",
+            Self::Auto => "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM8 2v12M8 5h4M8 8h6M8 11h4",
+            Self::Keyboard => "M1 4h14v8H1zM4 7h0M7 7h0M10 7h0M12 7h0M5 9.5h6",
+            Self::Download => "M8 2v8M5 7l3 3 3-3M3 13h10",
+            Self::Next => "M6 3l5 5-5 5",
+            Self::Previous => "M10 3L5 8l5 5",
+        }
+    }
+}
+
+/// An icon without meaning of its own: the text beside it says what it stands for.
+pub(crate) fn icon(icon: Icon) -> impl IntoView {
+    view! {
+        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+            <path d=icon.path() />
+        </svg>
+    }
+}

@@ -1,0 +1,52 @@
+//! What the pools want, own and got of one chip type.
+
+use common::api::PoolDemand;
+use leptos::prelude::*;
+
+use crate::format;
+
+/// One row per pool.
+pub(crate) fn pool_table(pools: &[PoolDemand]) -> impl IntoView + use<> {
+    let rows = pools
+        .iter()
+        .map(|pool| {
+            view! {
+                <tr role="row">
+                    <th scope="row" role="rowheader">{pool.pool.name.clone()}</th>
+                    <td role="cell" class="num" data-label="Asked for">{format::chips(pool.asked)}</td>
+                    <td role="cell" class="num" data-label="Owned">{format::chips(pool.owned)}</td>
+                    <td role="cell" class="num" data-label="Lent">{format::chips(pool.lent)}</td>
+                    <td role="cell" class="num" data-label="Bought">{format::chips(pool.bought)}</td>
+                    <td role="cell" class="num" data-label="Granted">{format::chips(pool.granted)}</td>
+                    <td role="cell" class="num" data-label="Pool price, global">{format::price(pool.price)}</td>
+                    <td role="cell" class="num price" data-label="Pool price, local">
+                        {format::price(pool.local_price)}
+                    </td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <table class="cards" role="table" aria-label="Pools">
+            <thead role="rowgroup">
+                <tr role="row">
+                    <th scope="col" role="columnheader">"Pool"</th>
+                    <th scope="col" role="columnheader" class="num">"Asked for"<small>"chips"</small></th>
+                    <th scope="col" role="columnheader" class="num">"Owned"<small>"chips"</small></th>
+                    <th scope="col" role="columnheader" class="num">"Lent"<small>"chips"</small></th>
+                    <th scope="col" role="columnheader" class="num">"Bought"<small>"chips"</small></th>
+                    <th scope="col" role="columnheader" class="num">"Granted"<small>"chips"</small></th>
+                    <th scope="col" role="columnheader" class="num">
+                        "Pool price"
+                        <small>"global credits per chip-hour"</small>
+                    </th>
+                    <th scope="col" role="columnheader" class="num">
+                        "Pool price"
+                        <small>"local credits per chip-hour"</small>
+                    </th>
+                </tr>
+            </thead>
+            <tbody role="rowgroup">{rows}</tbody>
+        </table>
+    }
+}

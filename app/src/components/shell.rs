@@ -1,0 +1,292 @@
+//! The frame of every page: navigation, the market's clock with its live state, notes.
+
+use common::api::{MarketClock, ShellView};
+use leptos::prelude::*;
+use leptos_router::hooks::{use_location, use_query_map};
+
+use super::chooser::{Choosable, Chooser, chooser};
+use super::icon::{Icon, icon};
+use super::time::{date_time, time_of_day};
+use crate::data::{PageError, read_shell};
+use crate::format;
+use crate::live::{Connection, Live};
+use crate::words::address;
+
+/// A page in the navigation.
+struct Section {
+    path: &'static str,
+    name: &'static str,
+    icon: Icon,
+    /// Its prices depend on whose prices "your price" means.
+    has_pool_choice: bool,
+}
+
+const SECTIONS: [Section; 4] = [
+    Section { path: "/", name: "Market", icon: Icon::Market, has_pool_choice: true },
+    Section { path: "/book", name: "Bid book", icon: Icon::Book, has_pool_choice: false },
+    Section { path: "/allocations", name: "Allocations", icon: Icon::Allocations, has_pool_choice: false },
+    Section { path: "/cycles", name: "Cycles", icon: Icon::Cycles, has_pool_choice: false },
+];
+
+/// The section that a path belongs to.
+fn section_of(path: &str) -> Option<&'static Section> {
+    SECTIONS.iter().find(|section| {
+        path == section.path || (section.path != "/" && path.starts_with(&format!("{}/", section.path)))
+    })
+}
+
+/// What stands in the top bar as the heading of a page.
+fn heading(path: &str) -> String {
+    match section_of(path) {
+        Some(section) => match path.strip_prefix("/cycles/").and_then(|number| number.parse().ok()) {
+            Some(cycle) => format!("Cycle {}", format::thousands(cycle)),
+            None => section.name.to_owned(),
+        },
+        None => "Not found".to_owned(),
+    }
+}
+
+/// The frame around a page.
+#[component]
+pub(crate) fn Shell(children: Children) -> impl IntoView {
+    let shell = Resource::new(|| (), |()| read_shell());
+    let path = use_location().pathname;
+    view! {
+        <a class="skip" href="#main" rel="external">
+            "Skip to content"
+        </a>
+        <div class="shell">
+            {rail(path)}
+            <div class="page">
+                <header class="top">
+                    <h1>{move || heading(&path.get())}</h1>
+                    <Suspense>
+                        {move || Suspend::new(async move { top(&shell.await, path) })}
+                    </Suspense>
+                </header>
+                <Suspense>
+                    {move || Suspend::new(async move { drop(shell.await); stale_notice() })}
+                </Suspense>
+                <main id="main" tabindex="-1">
+                    {children()}
+                </main>
+                <footer class="foot">
+                    <p>"Times in "<span data-zone>"UTC"</span>"; exports in UTC."</p>
+                    <Suspense>
+                        {move || Suspend::new(async move { data_note(shell.await) })}
+                    </Suspense>
+                </footer>
+            </div>
+        </div>
+        {keys()}
+    }
+}
+
+/// Navigation and what belongs to the viewer.
+fn rail(path: Memo<String>) -> impl IntoView {
+    let links = SECTIONS
+        .iter()
+        .map(|section| {
+            let current = move || {
+                let path = path.get();
+                let here = section_of(&path).is_some_and(|found| found.path == section.path);
+                here.then_some(if path == section.path { "page" } else { "true" })
+            };
+            view! {
+                <a href=section.path aria-current=current>
+                    {icon(section.icon)}
+                    <span>{section.name}</span>
+                </a>
+            }
+        })
+        .collect_view();
+    view! {
+        <nav class="rail" aria-label="Main">
+            <p class="brand">
+                <svg class="mark" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+                    <path class="mark-a" d="M3 0h13L0 16V3a3 3 0 0 1 3-3z" />
+                    <path class="mark-b" d="M16 0v13a3 3 0 0 1-3 3H0z" />
+                </svg>
+                <span>"Quota Marketplace"</span>
+            </p>
+            {links}
+            <div class="rail-end">
+                <div class="themes" role="group" aria-label="Theme">
+                    {theme_button("auto", "As the system", Icon::Auto)}
+                    {theme_button("light", "Light", Icon::Light)}
+                    {theme_button("dark", "Dark", Icon::Dark)}
+                </div>
+                <button class="quiet-button" type="button" data-opens="keys">
+                    {icon(Icon::Keyboard)}
+                    <span>"Keys"</span>
+                    <kbd>"?"</kbd>
+                </button>
+            </div>
+        </nav>
+    }
+}
+
+/// A choice of theme; the script of the page sets and keeps it.
+fn theme_button(theme: &'static str, name: &'static str, picture: Icon) -> impl IntoView {
+    view! {
+        <button type="button" data-theme-choice=theme aria-pressed=(theme == "auto").to_string() title=name>
+            {icon(picture)}
+            <span class="hidden">{name}</span>
+        </button>
+    }
+}
+
+/// The live part of the top bar.
+fn top(shell: &Result<ShellView, PageError>, path: Memo<String>) -> impl IntoView + use<> {
+    let live = Live::from_context();
+    let pools = shell.as_ref().map(|shell| shell.pools.clone()).unwrap_or_default();
+    if let Ok(shell) = shell {
+        live.start_from(&shell.clock);
+    }
+    let query = use_query_map();
+    let pool_choice = move || {
+        let path = path.get();
+        let shown = section_of(&path).is_some_and(|section| section.has_pool_choice) && !pools.is_empty();
+        shown.then(|| {
+            let query = query.get();
+            let kept = ["chip", "span", "change"];
+            chooser(Chooser {
+                label: "Your pool",
+                name: "pool",
+                none: "None: market prices",
+                values: pools
+                    .iter()
+                    .map(|pool| Choosable { value: pool.id.to_string(), text: pool.name.clone() })
+                    .collect(),
+                chosen: query.get("pool"),
+                path,
+                keep: kept
+                    .into_iter()
+                    .filter_map(|name| query.get(name).map(|value| (name, value)))
+                    .collect(),
+            })
+        })
+    };
+    view! {
+        {pool_choice}
+        <div class="clock">
+            {move || live_state(live)}
+            {move || live.clock().map(|clock| cycle_of(&clock))}
+            {move || live.clock().map(|clock| next(&clock, live.now_seconds()))}
+        </div>
+    }
+}
+
+/// Whether the page is live, in a word.
+fn live_state(live: Live) -> impl IntoView {
+    let stale = live.clock().and_then(|clock| clock.stale);
+    let (state, text) = match (live.connection(), stale) {
+        (Connection::Connecting, _) => ("connecting", "Connecting…".to_owned()),
+        (Connection::Reconnecting, _) => ("reconnecting", "Reconnecting…".to_owned()),
+        (Connection::Live, None) => ("live", "Live".to_owned()),
+        (Connection::Live, Some(stale)) => ("stale", {
+            let since = common::instant::MICROS_PER_SECOND;
+            let age = live.now_seconds().map(|now| format::duration(now - stale.since.0.div_euclid(since)));
+            age.map_or_else(|| "Stale".to_owned(), |age| format!("Stale for {age}"))
+        }),
+    };
+    view! {
+        <span class="live" data-state=state>
+            {text}
+        </span>
+    }
+}
+
+fn cycle_of(clock: &MarketClock) -> impl IntoView + use<> {
+    if clock.cycle == 0 {
+        return view! { <span class="quiet">"No cycle yet"</span> }.into_any();
+    }
+    view! {
+        <a class="cycle" href=address(&format!("/cycles/{}", clock.cycle), &[])>
+            "Cycle "
+            {format::thousands(clock.cycle)}
+            <span class="quiet optional">" cleared " {time_of_day(clock.cleared_at)}</span>
+        </a>
+    }
+    .into_any()
+}
+
+/// When the next cycle comes: a countdown in the browser, the time itself before that.
+fn next(clock: &MarketClock, now_seconds: Option<i64>) -> impl IntoView + use<> {
+    let text = match now_seconds.map(|now| format::seconds_between(now, clock.next_at)) {
+        None => view! { "next at " {time_of_day(clock.next_at)} }.into_any(),
+        Some(0) => "next is due".into_any(),
+        Some(left) => {
+            // A browser whose clock is wrong must not promise more than one cycle.
+            let left = left.min(i64::from(clock.cycle_seconds));
+            view! { "next in " <b>{format::countdown(left)}</b> }.into_any()
+        }
+    };
+    view! { <span class="next optional">{text}</span> }
+}
+
+/// Says in full what the word "Stale" in the top bar means.
+fn stale_notice() -> impl IntoView {
+    let live = Live::from_context();
+    move || {
+        live.clock().and_then(|clock| clock.stale).map(|stale| {
+            view! {
+                <p class="banner" role="status">
+                    "No new cycle since "
+                    {date_time(stale.since)}
+                    ": "
+                    {stale.reason}
+                    " The last quotas and prices stay in force until the next cycle clears."
+                </p>
+            }
+        })
+    }
+}
+
+fn data_note(shell: Result<ShellView, PageError>) -> impl IntoView {
+    shell.ok().map(|shell| {
+        view! {
+            <p>{shell.organisation}{shell.data_note.map(|note| format!(" · {note}"))}</p>
+        }
+    })
+}
+
+/// The list of keys; the script of the page opens it.
+fn keys() -> impl IntoView {
+    let rows = [
+        ("?", "this list"),
+        ("g m · g b · g a · g c", "go to Market, Bid book, Allocations, Cycles"),
+        ("↑ ↓", "previous, next row of a table"),
+        ("Home End", "first, last row"),
+        ("Enter", "open the row"),
+        ("← →", "in a chart: previous, next point"),
+        ("+ − 0", "in a chart: zoom in, out, all"),
+        ("Esc", "close this list"),
+    ]
+    .map(|(keys, meaning)| view! { <dt><kbd>{keys}</kbd></dt> <dd>{meaning}</dd> })
+    .collect_view();
+    view! {
+        <dialog id="keys" aria-labelledby="keys-title">
+            <h2 id="keys-title">"Keys"</h2>
+            <dl>{rows}</dl>
+            <form method="dialog">
+                <button class="button" type="submit">"Close"</button>
+            </form>
+        </dialog>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_belongs_to_its_section() {
+        assert_eq!(section_of("/").map(|section| section.name), Some("Market"));
+        assert_eq!(section_of("/cycles/12").map(|section| section.name), Some("Cycles"));
+        assert!(section_of("/cyclesx").is_none());
+        assert_eq!(heading("/cycles/48211"), "Cycle 48,211");
+        assert_eq!(heading("/cycles"), "Cycles");
+        assert_eq!(heading("/nowhere"), "Not found");
+    }
+}

@@ -1,0 +1,139 @@
+//! The data of each page: one server function per page, answered by the services behind [`Backend`].
+//!
+//! [`Backend`]: crate::backend::Backend
+
+use common::api::{
+    AllocationsQuery, AllocationsView, BookView, CycleSummary, CycleView, MarketView, Page, PriceHistory,
+    ShellView, Span,
+};
+use common::ids::{ChipTypeId, PoolId, TeamId};
+use common::problem::Problem;
+use leptos::prelude::*;
+use leptos::server_fn::codec::{GetUrl, JsonEncoding};
+use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "ssr")]
+use crate::backend::Backend;
+
+/// Why a page has no data, as a problem document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageError(pub Problem);
+
+impl PageError {
+    /// The HTTP status of the problem.
+    pub(crate) fn status(&self) -> u16 {
+        self.0.status
+    }
+}
+
+impl From<Problem> for PageError {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl FromServerFnError for PageError {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        let (kind, title, status, detail) = match error {
+            ServerFnErrorErr::Request(_) | ServerFnErrorErr::Response(_) => (
+                "unreachable",
+                "The server cannot be reached",
+                503,
+                "The page asked the server and got no answer. What you see may be old; try again in a moment."
+                    .to_owned(),
+            ),
+            other => ("unexpected_answer", "The page could not be read", 500, other.to_string()),
+        };
+        Self(Problem { kind: kind.into(), title: title.into(), status, detail, errors: Vec::new() })
+    }
+}
+
+/// The Market page: all rows, and what is behind the opened one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarketPage {
+    /// The rows.
+    pub market: MarketView,
+    /// The opened chip type; absent when there are no chip types.
+    pub opened: Option<Result<OpenedChipType, PageError>>,
+}
+
+/// What opening a row shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenedChipType {
+    /// Its price over time.
+    pub history: PriceHistory,
+    /// Who asks at which price, without the rows that the page has already.
+    pub book: BookView,
+}
+
+/// The services put into the context of each request.
+#[cfg(feature = "ssr")]
+fn backend() -> Result<std::sync::Arc<dyn Backend>, PageError> {
+    use_context().ok_or_else(|| {
+        PageError(Problem {
+            kind: "internal".into(),
+            title: "Something went wrong on the server".into(),
+            status: 500,
+            detail: "The page was rendered without its services.".into(),
+            errors: Vec::new(),
+        })
+    })
+}
+
+/// What the shell shows.
+#[server(name = ReadShell, prefix = "/pages", endpoint = "shell", input = GetUrl)]
+pub(crate) async fn read_shell() -> Result<ShellView, PageError> {
+    Ok(backend()?.shell().await?)
+}
+
+/// The Market page with one chip type opened; without one, the first.
+#[server(name = ReadMarket, prefix = "/pages", endpoint = "market", input = GetUrl)]
+pub(crate) async fn read_market(
+    pool: Option<PoolId>,
+    chip_type: Option<ChipTypeId>,
+    span: Span,
+) -> Result<MarketPage, PageError> {
+    let backend = backend()?;
+    let market = backend.market(pool.clone()).await?;
+    let Some(chip_type) = chip_type.or_else(|| market.rows.first().map(|row| row.chip_type.clone())) else {
+        return Ok(MarketPage { market, opened: None });
+    };
+    let opened = async {
+        let history = backend.price_history(chip_type.clone(), pool, span).await?;
+        let mut book = backend.book(Some(chip_type)).await?;
+        book.chip_types.clear();
+        book.pools.clear();
+        Ok(OpenedChipType { history, book })
+    };
+    Ok(MarketPage { opened: Some(opened.await), market })
+}
+
+/// The Bid book of one chip type; without one, of the first.
+#[server(name = ReadBook, prefix = "/pages", endpoint = "book", input = GetUrl)]
+pub(crate) async fn read_book(chip_type: Option<ChipTypeId>) -> Result<BookView, PageError> {
+    Ok(backend()?.book(chip_type).await?)
+}
+
+/// Chips over time.
+#[server(name = ReadAllocations, prefix = "/pages", endpoint = "allocations", input = GetUrl)]
+pub(crate) async fn read_allocations(query: AllocationsQuery) -> Result<AllocationsView, PageError> {
+    Ok(backend()?.allocations(query).await?)
+}
+
+/// Cycles in one page of the list.
+pub(crate) const CYCLES_PER_PAGE: u32 = 50;
+
+/// One page of cycles, newest first.
+#[server(name = ReadCycles, prefix = "/pages", endpoint = "cycles", input = GetUrl)]
+pub(crate) async fn read_cycles(cursor: Option<String>) -> Result<Page<CycleSummary>, PageError> {
+    Ok(backend()?.cycles(cursor, CYCLES_PER_PAGE).await?)
+}
+
+/// One cycle, computed again.
+#[server(name = ReadCycle, prefix = "/pages", endpoint = "cycle", input = GetUrl)]
+pub(crate) async fn read_cycle(cycle: u64, team: Option<TeamId>) -> Result<CycleView, PageError> {
+    Ok(backend()?.cycle(cycle, team).await?)
+}

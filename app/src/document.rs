@@ -1,0 +1,86 @@
+//! The HTML document around the pages: head, theme without a flash, scripts, security policy.
+
+use std::collections::BTreeMap;
+
+use leptos::nonce::use_nonce;
+use leptos::prelude::*;
+use leptos_meta::MetaTags;
+
+use crate::App;
+use crate::response;
+
+/// Addresses of the built site's files by their plain name: `main.css` → `/pkg/main.3f2a9c.css`.
+///
+/// The build writes `manifest.json` next to the files. Names the pages use: `main.css`, `uPlot.css`, `favicon.svg`,
+/// `shell.js`, `chart.js`, `uPlot.js`, `quota-marketplace.js`, `quota-marketplace.wasm`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteFiles(BTreeMap<String, String>);
+
+impl SiteFiles {
+    /// From the files' plain names and their addresses.
+    #[must_use]
+    pub fn new(files: BTreeMap<String, String>) -> Self {
+        Self(files)
+    }
+
+    /// The address of a file; `/pkg/{name}` when the build did not name it.
+    #[must_use]
+    pub fn url(&self, name: &str) -> String {
+        self.0.get(name).cloned().unwrap_or_else(|| format!("/pkg/{name}"))
+    }
+}
+
+/// Sets the chosen theme before anything is painted.
+const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('theme');\
+    if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
+
+/// The document of every page; hand it to `leptos_axum` as the application function.
+pub fn document(site: &SiteFiles) -> impl IntoView + use<> {
+    let nonce = use_nonce();
+    if let Some(nonce) = &nonce {
+        response::set_security_policy(nonce);
+    }
+    // `<` cannot appear in these addresses, so neither script needs escaping.
+    let import_map = format!(
+        r#"{{"imports":{{"uplot":"{}","qm-chart":"{}"}}}}"#,
+        site.url("uPlot.js"),
+        site.url("chart.js"),
+    );
+    let (js, wasm) = (site.url("quota-marketplace.js"), site.url("quota-marketplace.wasm"));
+    let start =
+        format!("import start,{{hydrate}} from '{js}';await start({{module_or_path:'{wasm}'}});hydrate();");
+    view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
+                <link rel="icon" type="image/svg+xml" href=site.url("favicon.svg") />
+                <link rel="stylesheet" href=site.url("uPlot.css") />
+                <link rel="stylesheet" href=site.url("main.css") />
+                <script type="importmap" nonce=nonce.clone()>{import_map}</script>
+                <script type="module" nonce=nonce.clone() src=site.url("shell.js")></script>
+                <link rel="preload" r#as="fetch" r#type="application/wasm" crossorigin="anonymous" href=wasm />
+                <script type="module" nonce=nonce>{start}</script>
+                <MetaTags />
+            </head>
+            <body>
+                <App />
+            </body>
+        </html>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_files_have_their_hashed_address_and_others_the_plain_one() {
+        let site = SiteFiles::new([("main.css".to_owned(), "/pkg/main.1a2b.css".to_owned())].into());
+        assert_eq!(site.url("main.css"), "/pkg/main.1a2b.css");
+        assert_eq!(site.url("shell.js"), "/pkg/shell.js");
+    }
+}

@@ -1,0 +1,190 @@
+//! The live market: one stream of server events for all pages.
+//!
+//! The server greets each new stream with the present clock and then sends one `cycle` event per cleared cycle.
+//! A newer cycle raises `version`, which the pages' resources depend on: they read again and swap the result in.
+//! The browser resumes a dropped stream by itself with `Last-Event-ID`; after `reset` everything is read again.
+
+use common::api::MarketClock;
+use leptos::prelude::*;
+
+/// State of the stream of server events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Connection {
+    /// Not opened yet: also what the server renders.
+    Connecting,
+    /// Open.
+    Live,
+    /// Dropped; being opened again.
+    Reconnecting,
+}
+
+/// What the pages know of the market's clock. A copyable handle to signals.
+#[derive(Clone, Copy)]
+pub(crate) struct Live {
+    clock: RwSignal<Option<MarketClock>>,
+    connection: RwSignal<Connection>,
+    version: RwSignal<u64>,
+    retries: RwSignal<u64>,
+    now_seconds: RwSignal<Option<i64>>,
+}
+
+impl Live {
+    /// A market of which nothing is known yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            clock: RwSignal::new(None),
+            connection: RwSignal::new(Connection::Connecting),
+            version: RwSignal::new(0),
+            retries: RwSignal::new(0),
+            now_seconds: RwSignal::new(None),
+        }
+    }
+
+    /// The handle of the app.
+    pub(crate) fn from_context() -> Self {
+        expect_context()
+    }
+
+    /// The newest clock received, if any came by the stream.
+    pub(crate) fn clock(self) -> Option<MarketClock> {
+        self.clock.get()
+    }
+
+    /// State of the stream.
+    pub(crate) fn connection(self) -> Connection {
+        self.connection.get()
+    }
+
+    /// Rises whenever the data of a live page is out of date, and with each retry.
+    pub(crate) fn version(self) -> u64 {
+        self.version.get() + self.retries.get()
+    }
+
+    /// Rises with each retry: what a page that never changes depends on.
+    pub(crate) fn retries(self) -> u64 {
+        self.retries.get()
+    }
+
+    /// The viewer asks again after a problem.
+    pub(crate) fn retry(self) {
+        self.retries.update(|retries| *retries += 1);
+    }
+
+    /// The browser's time in seconds since 1970; unknown on the server and while hydrating.
+    pub(crate) fn now_seconds(self) -> Option<i64> {
+        self.now_seconds.get()
+    }
+
+    /// Makes the live pages read again.
+    #[cfg_attr(
+        not(feature = "hydrate"),
+        expect(dead_code, reason = "the stream is read in the browser only")
+    )]
+    fn read_again(self) {
+        self.version.update(|version| *version += 1);
+    }
+
+    /// Takes the clock of the rendered page as known, so that the greeting of the stream does not read it again.
+    pub(crate) fn start_from(self, rendered: &MarketClock) {
+        self.clock.update(|known| {
+            if known.as_ref().is_none_or(|known| known.cycle < rendered.cycle) {
+                *known = Some(rendered.clone());
+            }
+        });
+    }
+
+    /// Takes a clock sent by the stream; a cycle not seen before makes the pages read again.
+    #[cfg_attr(
+        not(feature = "hydrate"),
+        expect(dead_code, reason = "the stream is read in the browser only")
+    )]
+    fn receive(self, clock: MarketClock) {
+        let known = self.clock.with_untracked(|known| known.as_ref().map(|known| known.cycle));
+        if known != Some(clock.cycle) {
+            self.read_again();
+        }
+        self.clock.set(Some(clock));
+    }
+}
+
+#[cfg(feature = "hydrate")]
+mod browser {
+    use std::cell::RefCell;
+    use std::time::Duration;
+
+    use leptos::prelude::*;
+    use leptos::wasm_bindgen::JsCast;
+    use leptos::wasm_bindgen::closure::Closure;
+    use leptos::web_sys::{Event, EventSource, MessageEvent};
+
+    use super::{Connection, Live};
+
+    const EVENTS_URL: &str = "/api/v1/events";
+    /// Pause before a stream that the server refused is opened again.
+    const RETRY: Duration = Duration::from_secs(3);
+
+    thread_local! {
+        /// The one open stream; replacing it frees the old one with its listeners.
+        static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
+    }
+
+    struct Stream {
+        source: EventSource,
+        _listeners: [Closure<dyn FnMut(MessageEvent)>; 2],
+        _states: [Closure<dyn FnMut(Event)>; 2],
+    }
+
+    impl Drop for Stream {
+        fn drop(&mut self) {
+            self.source.set_onopen(None);
+            self.source.set_onerror(None);
+            self.source.close();
+        }
+    }
+
+    impl Live {
+        /// Opens the stream and starts the clock that counts down to the next cycle.
+        pub(crate) fn start(self) {
+            let tick = move || self.now_seconds.set(Some(seconds_since_1970()));
+            tick();
+            set_interval(tick, Duration::from_secs(1));
+            self.open();
+        }
+
+        fn open(self) {
+            let Ok(source) = EventSource::new(EVENTS_URL) else {
+                self.connection.set(Connection::Reconnecting);
+                return;
+            };
+            let on_cycle = Closure::new(move |event: MessageEvent| {
+                let Some(data) = event.data().as_string() else { return };
+                match leptos::serde_json::from_str(&data) {
+                    Ok(clock) => self.receive(clock),
+                    // A newer server with another form of the event: what the page reads again is right in any case.
+                    Err(_) => self.read_again(),
+                }
+            });
+            let on_reset = Closure::new(move |_: MessageEvent| self.read_again());
+            let on_open = Closure::new(move |_: Event| self.connection.set(Connection::Live));
+            let on_error = Closure::new(move |event: Event| {
+                self.connection.set(Connection::Reconnecting);
+                let source = event.target().and_then(|target| target.dyn_into::<EventSource>().ok());
+                if source.is_some_and(|source| source.ready_state() == EventSource::CLOSED) {
+                    set_timeout(move || self.open(), RETRY);
+                }
+            });
+            for (name, listener) in [("cycle", &on_cycle), ("reset", &on_reset)] {
+                // Registering a listener on a new source cannot fail.
+                drop(source.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref()));
+            }
+            source.set_onopen(Some(on_open.as_ref().unchecked_ref()));
+            source.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+            let stream = Stream { source, _listeners: [on_cycle, on_reset], _states: [on_open, on_error] };
+            STREAM.with_borrow_mut(|open| *open = Some(stream));
+        }
+    }
+
+    fn seconds_since_1970() -> i64 {
+        js_sys::Date::now() as i64 / 1_000
+    }
+}

@@ -1,0 +1,297 @@
+//! The Market page: a row per chip type, and what is behind the opened row.
+
+use common::api::{ChipTypeRow, MarketView, PriceHistory, Span};
+use common::ids::{ChipTypeId, PoolId};
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::use_query_map;
+use serde::{Deserialize, Serialize};
+
+use crate::chart::price_chart;
+use crate::components::depth::{depth_figure, depth_table};
+use crate::components::facts::{change, occupancy, occupancy_legend, sparkline};
+use crate::components::history::history_table;
+use crate::components::page::page;
+use crate::components::problem::{empty, notice};
+use crate::components::switch::{Choice, csv, switch};
+use crate::data::{self, OpenedChipType, PageError, read_market};
+use crate::format;
+use crate::live::Live;
+use crate::words::{self, address};
+
+/// How far back the changes in the rows look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Back {
+    #[default]
+    Hour,
+    Day,
+}
+
+/// The state that the address holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    chip: Option<ChipTypeId>,
+    pool: Option<PoolId>,
+    span: Span,
+    back: Back,
+}
+
+impl State {
+    /// The address of this state.
+    fn href(&self) -> String {
+        address(
+            "/",
+            &[
+                ("chip", self.chip.as_ref().map(ChipTypeId::as_str)),
+                ("span", (self.span != Span::default()).then(|| self.span.as_str())),
+                ("change", (self.back == Back::Day).then_some("24h")),
+                ("pool", self.pool.as_ref().map(PoolId::as_str)),
+            ],
+        )
+    }
+}
+
+/// What the page shows: the data, and the state it was read for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Shown {
+    state: State,
+    data: data::MarketPage,
+}
+
+/// Prices of all chip types, live.
+#[component]
+pub(crate) fn MarketPage() -> impl IntoView {
+    let live = Live::from_context();
+    let query = use_query_map();
+    let state = Memo::new(move |_| {
+        query.with(|query| State {
+            chip: query.get_str("chip").and_then(|text| text.parse().ok()),
+            pool: query.get_str("pool").and_then(|text| text.parse().ok()),
+            span: query.get_str("span").and_then(|text| text.parse().ok()).unwrap_or_default(),
+            back: if query.get_str("change") == Some("24h") { Back::Day } else { Back::Hour },
+        })
+    });
+    let shown = Resource::new(
+        move || (state.get(), live.version()),
+        |(state, _)| async move {
+            let data = read_market(state.pool.clone(), state.chip.clone(), state.span).await?;
+            Ok::<_, PageError>(Shown { state, data })
+        },
+    );
+    view! {
+        <Title text="Market" />
+        {page(shown, market)}
+    }
+}
+
+fn market(shown: Shown) -> impl IntoView {
+    let Shown { state, data } = shown;
+    if data.market.rows.is_empty() {
+        return empty(
+            "There are no chip types yet.",
+            "An admin adds chip types and their supply; prices appear with the first cycle after that.",
+        )
+        .into_any();
+    }
+    let opened = data.opened.map(|opened| match opened {
+        Ok(opened) => behind(&state, &data.market, opened).into_any(),
+        Err(error) => notice(error).into_any(),
+    });
+    view! {
+        {prices(&state, &data.market)}
+        {opened}
+    }
+    .into_any()
+}
+
+/// The table of prices.
+fn prices(state: &State, market: &MarketView) -> impl IntoView + use<> {
+    let back = [(Back::Hour, "1 h"), (Back::Day, "24 h")].map(|(back, text)| Choice {
+        text: text.to_owned(),
+        href: State { back, ..state.clone() }.href(),
+        chosen: back == state.back,
+    });
+    let opened = state.chip.clone().or_else(|| market.rows.first().map(|row| row.chip_type.clone()));
+    let with_pool = market.pool.is_some();
+    let rows = market
+        .rows
+        .iter()
+        .map(|row| price_row(state, row, opened.as_ref() == Some(&row.chip_type), with_pool))
+        .collect_view();
+    let own_price = with_pool.then(|| {
+        view! {
+            <th scope="col" role="columnheader" class="num">
+                "Your price"
+                <small>"local credits per chip-hour"</small>
+            </th>
+        }
+    });
+    view! {
+        <section class="panel" aria-labelledby="prices-title">
+            <header>
+                <h2 id="prices-title">"Chip prices"</h2>
+                {occupancy_legend()}
+                <div class="right">
+                    <span class="quiet">"Change over"</span>
+                    {switch("Change over", back.into())}
+                </div>
+            </header>
+            <table class="cards prices" role="table" data-rows aria-labelledby="prices-title">
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th scope="col" role="columnheader">"Chip type"</th>
+                        {own_price}
+                        <th scope="col" role="columnheader" class="num">
+                            "Market price"
+                            <small>"global credits per chip-hour"</small>
+                        </th>
+                        <th scope="col" role="columnheader" class="num">"Change"</th>
+                        <th scope="col" role="columnheader" class="spark-cell">"Last 24 h"</th>
+                        <th scope="col" role="columnheader" class="num">"Supply"<small>"chips"</small></th>
+                        <th scope="col" role="columnheader" class="num">"Asked for"<small>"chips"</small></th>
+                        <th scope="col" role="columnheader">"Occupancy"</th>
+                    </tr>
+                </thead>
+                <tbody role="rowgroup">{rows}</tbody>
+            </table>
+        </section>
+    }
+}
+
+fn price_row(state: &State, row: &ChipTypeRow, opened: bool, with_pool: bool) -> impl IntoView + use<> {
+    let href = State { chip: Some(row.chip_type.clone()), ..state.clone() }.href();
+    let before = match state.back {
+        Back::Hour => row.reference_price_1h_ago,
+        Back::Day => row.reference_price_24h_ago,
+    };
+    let own_price = with_pool.then(|| {
+        view! {
+            <td role="cell" class="num price" data-label="Your price">{format::price(row.local_price)}</td>
+        }
+    });
+    let price_class = if with_pool { "num" } else { "num price" };
+    view! {
+        <tr role="row" class:selected=opened>
+            <th scope="row" role="rowheader">
+                <a class="row-link" href=href data-noscroll data-row aria-current=opened.then_some("true")>
+                    {row.name.clone()}
+                </a>
+            </th>
+            {own_price}
+            <td role="cell" class=price_class data-label="Market price">{format::price(row.reference_price)}</td>
+            <td role="cell" class="num" data-label="Change">{change(row.reference_price, before)}</td>
+            <td role="cell" class="spark-cell" data-label="Last 24 h">{sparkline(&row.name, &row.last_24h)}</td>
+            <td role="cell" class="num" data-label="Supply">{format::chips(row.occupancy.supply)}</td>
+            <td role="cell" class="num" data-label="Asked for">{format::chips(row.asked)}</td>
+            <td role="cell" class="wide-cell" data-label="Occupancy">{occupancy(&row.occupancy)}</td>
+        </tr>
+    }
+}
+
+/// History and demand of the opened chip type.
+fn behind(state: &State, market: &MarketView, opened: OpenedChipType) -> impl IntoView + use<> {
+    let chip_type = &opened.history.chip_type;
+    let name = market
+        .rows
+        .iter()
+        .find(|row| row.chip_type == *chip_type)
+        .map_or_else(|| chip_type.to_string(), |row| row.name.clone());
+    view! {
+        <div class="columns">
+            {history_panel(state, &name, &opened.history)}
+            <section class="panel" aria-labelledby="depth-title">
+                <header>
+                    <h2 id="depth-title">{name.clone()}" · who asks at which price"</h2>
+                    <a class="right quiet-link" href=address("/book", &[("chip", Some(chip_type.as_str()))])>
+                        "Open the book"
+                    </a>
+                </header>
+                <div class="body">
+                    {depth_figure(&opened.book)}
+                    <details>
+                        <summary>"Table of the demand curve"</summary>
+                        {depth_table(&opened.book.levels)}
+                    </details>
+                </div>
+            </section>
+        </div>
+    }
+}
+
+fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl IntoView + use<> {
+    let spans = Span::ALL
+        .into_iter()
+        .map(|span| Choice {
+            text: words::span(span).to_owned(),
+            href: State { span, chip: Some(history.chip_type.clone()), ..state.clone() }.href(),
+            chosen: span == history.span,
+        })
+        .collect();
+    let own = history.pool.is_some().then(|| view! { <li class="key-mine">"your price"</li> });
+    let band = (history.step_seconds > 0).then(|| view! { <li class="key-band">"lowest to highest"</li> });
+    let summary = history_summary(name, history);
+    let body = if history.points.is_empty() {
+        empty("There is no price in this span yet.", "Choose a longer span, or wait for the next cycle.")
+            .into_any()
+    } else {
+        view! {
+            <qm-chart class="chart" data=price_chart(history) data-label=summary></qm-chart>
+            <details>
+                <summary>"Table of prices"</summary>
+                {history_table(history)}
+            </details>
+        }
+        .into_any()
+    };
+    view! {
+        <section class="panel" aria-labelledby="history-title">
+            <header>
+                <h2 id="history-title">{name.to_owned()}" · price"</h2>
+                <ul class="legend">
+                    <li class="key-accent">"market price"</li>
+                    {own}
+                    {band}
+                    <li class="key-mark">"supply change"</li>
+                </ul>
+                <div class="right">{csv(history_csv(history), "Prices")}{switch("Span", spans)}</div>
+            </header>
+            <div class="body">{body}</div>
+        </section>
+    }
+}
+
+fn history_csv(history: &PriceHistory) -> String {
+    address(
+        &format!("/api/v1/chip-types/{}/prices.csv", history.chip_type),
+        &[("span", Some(history.span.as_str())), ("pool", history.pool.as_ref().map(PoolId::as_str))],
+    )
+}
+
+/// A history in one sentence, for those who do not see the chart.
+fn history_summary(name: &str, history: &PriceHistory) -> String {
+    let known = || history.points.iter().filter_map(|point| point.reference_price);
+    let span = words::last_span(history.span);
+    match (known().min(), known().max(), known().last()) {
+        (Some(low), Some(high), Some(last)) => {
+            format!("Price of {name} over {span}: from {low} to {high}, at last {last} credits per chip-hour")
+        }
+        _ => format!("Price of {name} over {span}: no trade"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_holds_what_differs_from_the_default() {
+        assert_eq!(State::default().href(), "/");
+        let state = State {
+            chip: Some(ChipTypeId::new("H100").unwrap()),
+            pool: Some(PoolId::new("research").unwrap()),
+            span: Span::Week,
+            back: Back::Day,
+        };
+        assert_eq!(state.href(), "/?chip=H100&span=7d&change=24h&pool=research");
+    }
+}
