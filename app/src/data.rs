@@ -18,7 +18,7 @@ use crate::backend::Backend;
 
 /// Why a page has no data, as a problem document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageError(pub Problem);
+pub(crate) struct PageError(pub(crate) Problem);
 
 impl PageError {
     /// The HTTP status of the problem.
@@ -53,20 +53,20 @@ impl FromServerFnError for PageError {
 
 /// The Market page: all rows, and what is behind the opened one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MarketPage {
+pub(crate) struct MarketPage {
     /// The rows.
-    pub market: MarketView,
+    pub(crate) market: MarketView,
     /// The opened chip type; absent when there are no chip types.
-    pub opened: Option<Result<OpenedChipType, PageError>>,
+    pub(crate) opened: Option<Result<OpenedChipType, PageError>>,
 }
 
 /// What opening a row shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenedChipType {
+pub(crate) struct OpenedChipType {
     /// Its price over time.
-    pub history: PriceHistory,
+    pub(crate) history: PriceHistory,
     /// Who asks at which price, without the rows that the page has already.
-    pub book: BookView,
+    pub(crate) book: BookView,
 }
 
 /// The services put into the context of each request.

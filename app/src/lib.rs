@@ -2,18 +2,20 @@
 //!
 //! Logic that needs no browser (texts, paths, chart data) lives in plain functions with tests; the views only lay
 //! it out. The server hands in an `Arc<dyn Backend>` and a [`document::SiteFiles`] through the Leptos context.
+// The type of a view holds the types of all views inside it.
+#![recursion_limit = "512"]
 
-mod app;
+pub mod app;
 #[cfg(feature = "ssr")]
 pub mod backend;
 mod chart;
-mod components;
+pub mod components;
 mod data;
 #[cfg(feature = "ssr")]
 pub mod document;
 mod format;
 mod live;
-mod pages;
+pub mod pages;
 #[cfg(feature = "ssr")]
 mod response;
 mod svg;

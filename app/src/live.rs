@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 /// State of the stream of server events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "hydrate"), expect(dead_code, reason = "only a browser opens the stream"))]
 pub(crate) enum Connection {
     /// Not opened yet: also what the server renders.
     Connecting,
@@ -75,15 +76,6 @@ impl Live {
         self.now_seconds.get()
     }
 
-    /// Makes the live pages read again.
-    #[cfg_attr(
-        not(feature = "hydrate"),
-        expect(dead_code, reason = "the stream is read in the browser only")
-    )]
-    fn read_again(self) {
-        self.version.update(|version| *version += 1);
-    }
-
     /// Takes the clock of the rendered page as known, so that the greeting of the stream does not read it again.
     pub(crate) fn start_from(self, rendered: &MarketClock) {
         self.clock.update(|known| {
@@ -92,19 +84,6 @@ impl Live {
             }
         });
     }
-
-    /// Takes a clock sent by the stream; a cycle not seen before makes the pages read again.
-    #[cfg_attr(
-        not(feature = "hydrate"),
-        expect(dead_code, reason = "the stream is read in the browser only")
-    )]
-    fn receive(self, clock: MarketClock) {
-        let known = self.clock.with_untracked(|known| known.as_ref().map(|known| known.cycle));
-        if known != Some(clock.cycle) {
-            self.read_again();
-        }
-        self.clock.set(Some(clock));
-    }
 }
 
 #[cfg(feature = "hydrate")]
@@ -112,6 +91,7 @@ mod browser {
     use std::cell::RefCell;
     use std::time::Duration;
 
+    use common::api::MarketClock;
     use leptos::prelude::*;
     use leptos::wasm_bindgen::JsCast;
     use leptos::wasm_bindgen::closure::Closure;
@@ -149,6 +129,20 @@ mod browser {
             tick();
             set_interval(tick, Duration::from_secs(1));
             self.open();
+        }
+
+        /// Makes the live pages read again.
+        fn read_again(self) {
+            self.version.update(|version| *version += 1);
+        }
+
+        /// Takes a clock sent by the stream; a cycle not seen before makes the pages read again.
+        fn receive(self, clock: MarketClock) {
+            let known = self.clock.with_untracked(|known| known.as_ref().map(|known| known.cycle));
+            if known != Some(clock.cycle) {
+                self.read_again();
+            }
+            self.clock.set(Some(clock));
         }
 
         fn open(self) {

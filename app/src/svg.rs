@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_depth_curve_steps_down_to_the_axis() {
         let curve = DepthCurve::new(&[level(400, 100), level(200, 300)], Chips(200), Some(Price(200)));
-        assert_eq!(curve.path, "M56 18V29.8H237.5V147.4H600.7V266");
+        assert_eq!(curve.path, "M56 18V29.9H237.5V148H600.7V266");
         assert!(!curve.cut);
         assert_eq!(curve.x(Chips(0)), "56");
         assert_eq!(curve.y(Price(0)), "266");

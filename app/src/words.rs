@@ -15,6 +15,7 @@ pub(crate) const fn reason(reason: Reason) -> &'static str {
         Reason::BehindInQueue => "behind in queue",
         Reason::NotInWindow => "not in its window",
         Reason::NoSupply => "no supply",
+        Reason::LostTie => "lost a tie",
     }
 }
 

@@ -27,7 +27,10 @@ pub(crate) fn bids_panel(cycle: &CycleView, team: Option<&TeamId>) -> impl IntoV
         path: path.clone(),
         keep: Vec::new(),
     });
-    let csv_href = words::address(&format!("/api/v1{path}/bids.csv"), &[("team", team.map(TeamId::as_str))]);
+    let csv_href = words::address(
+        &format!("/api/v1{path}"),
+        &[("team", team.map(TeamId::as_str)), ("format", Some("csv"))],
+    );
     let body = if cycle.bids.is_empty() {
         empty("No live bids.", "Choose another team, or look at another cycle.").into_any()
     } else {

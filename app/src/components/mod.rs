@@ -10,6 +10,6 @@ pub(crate) mod page;
 pub(crate) mod pools;
 pub(crate) mod problem;
 pub(crate) mod proof;
-pub(crate) mod shell;
+pub mod shell;
 pub(crate) mod switch;
 pub(crate) mod time;

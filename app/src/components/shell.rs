@@ -48,7 +48,7 @@ fn heading(path: &str) -> String {
 
 /// The frame around a page.
 #[component]
-pub(crate) fn Shell(children: Children) -> impl IntoView {
+pub fn Shell(children: Children) -> impl IntoView {
     let shell = Resource::new(|| (), |()| read_shell());
     let path = use_location().pathname;
     view! {

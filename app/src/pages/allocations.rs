@@ -45,7 +45,7 @@ struct Shown {
 
 /// Chips over time, live.
 #[component]
-pub(crate) fn AllocationsPage() -> impl IntoView {
+pub fn AllocationsPage() -> impl IntoView {
     let live = Live::from_context();
     let address = use_query_map();
     let state = Memo::new(move |_| {
@@ -235,9 +235,10 @@ fn totals(view: &AllocationsView) -> impl IntoView + use<> {
                 ("chip_type", view.query.chip_type.as_ref().map(ChipTypeId::as_str)),
                 ("pool", view.query.pool.as_ref().map(PoolId::as_str)),
                 ("team", view.query.team.as_ref().map(TeamId::as_str)),
+                ("format", Some("csv")),
             ])
             .collect();
-    let csv_href = address("/api/v1/allocations.csv", &csv_query);
+    let csv_href = address("/api/v1/allocations", &csv_query);
     view! {
         <section class="panel" aria-labelledby="totals-title">
             <header>

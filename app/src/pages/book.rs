@@ -18,7 +18,7 @@ use crate::words::address;
 
 /// Demand at each price, live.
 #[component]
-pub(crate) fn BookPage() -> impl IntoView {
+pub fn BookPage() -> impl IntoView {
     let live = Live::from_context();
     let query = use_query_map();
     let chip: Memo<Option<ChipTypeId>> =
@@ -44,7 +44,7 @@ fn book(book: BookView) -> impl IntoView {
             chosen: row.chip_type == book.chip_type,
         })
         .collect();
-    let path = format!("/api/v1/chip-types/{}/book.csv", book.chip_type);
+    let path = format!("/api/v1/chip-types/{}/book", book.chip_type);
     view! {
         <div class="toolbar">{switch("Chip type", choices)}</div>
         {facts(&book)}
@@ -60,7 +60,7 @@ fn book(book: BookView) -> impl IntoView {
                 <header>
                     <h2 id="depth-title">"Depth"</h2>
                     <span class="quiet">{format!("{} levels", book.levels.len())}</span>
-                    <div class="right">{csv(address(&path, &[]), "Depth")}</div>
+                    <div class="right">{csv(address(&path, &[("format", Some("csv"))]), "Depth")}</div>
                 </header>
                 {if book.levels.is_empty() {
                     empty("No bids.", "Levels appear with the first bid for this chip type.").into_any()

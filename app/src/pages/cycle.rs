@@ -14,7 +14,6 @@ use crate::components::page::page;
 use crate::components::pools::pool_table;
 use crate::components::problem::empty;
 use crate::components::proof::proof_panel;
-use crate::components::switch::csv;
 use crate::components::time::date_time;
 use crate::data::{PageError, read_cycle};
 use crate::format;
@@ -30,7 +29,7 @@ struct Shown {
 
 /// One cycle, computed again from its stored inputs. It never changes, so it is not read again with each new cycle.
 #[component]
-pub(crate) fn CyclePage() -> impl IntoView {
+pub fn CyclePage() -> impl IntoView {
     let live = Live::from_context();
     let parameters = use_params_map();
     let query = use_query_map();
@@ -168,7 +167,6 @@ fn teams_panel(cycle: &CycleView) -> impl IntoView + use<> {
             <header>
                 <h2 id="teams-title">"Teams"</h2>
                 <span class="quiet">"money when the cycle began, chips after it cleared"</span>
-                <div class="right">{csv(format!("/api/v1/cycles/{number}/teams.csv"), "Teams")}</div>
             </header>
             <table class="cards" role="table" data-rows aria-labelledby="teams-title">
                 <thead role="rowgroup">

@@ -10,29 +10,30 @@ use crate::components::facts::{occupancy, occupancy_legend};
 use crate::components::icon::{Icon, icon};
 use crate::components::page::page;
 use crate::components::problem::empty;
+use crate::components::switch::csv;
 use crate::components::time::date_time;
 use crate::data::{CYCLES_PER_PAGE, PageError, read_cycles};
 use crate::format;
 use crate::live::Live;
 use crate::words::address;
 
-/// What the page shows: the cycles, and whether they are the newest.
+/// What the page shows: the cycles, and where in the list they stand.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shown {
-    newest: bool,
+    cursor: Option<String>,
     cycles: Page<CycleSummary>,
 }
 
 /// Cycles by pages; the first page is live, later pages stay as they are.
 #[component]
-pub(crate) fn CyclesPage() -> impl IntoView {
+pub fn CyclesPage() -> impl IntoView {
     let live = Live::from_context();
     let query = use_query_map();
     let cursor = Memo::new(move |_| query.with(|query| query.get("cursor").filter(|text| !text.is_empty())));
     let shown = Resource::new(
         move || (cursor.get(), live.version()),
         |(cursor, _)| async move {
-            Ok::<_, PageError>(Shown { newest: cursor.is_none(), cycles: read_cycles(cursor).await? })
+            Ok::<_, PageError>(Shown { cursor: cursor.clone(), cycles: read_cycles(cursor).await? })
         },
     );
     view! {
@@ -42,7 +43,9 @@ pub(crate) fn CyclesPage() -> impl IntoView {
 }
 
 fn cycles(shown: Shown) -> impl IntoView {
-    let Shown { newest, cycles } = shown;
+    let Shown { cursor, cycles } = shown;
+    let newest = cursor.is_none();
+    let csv_href = address("/api/v1/cycles", &[("cursor", cursor.as_deref()), ("format", Some("csv"))]);
     if cycles.items.is_empty() {
         let (title, what_to_do) = if newest {
             ("No cycle has cleared yet.", "The first one appears here as soon as it has.")
@@ -72,6 +75,7 @@ fn cycles(shown: Shown) -> impl IntoView {
                 <h2 id="cycles-title">"Cleared cycles"</h2>
                 <span class="quiet">{format!("newest first, {CYCLES_PER_PAGE} on a page")}</span>
                 {occupancy_legend()}
+                <div class="right">{csv(csv_href, "Cycles")}</div>
             </header>
             <table class="cards" role="table" data-rows aria-labelledby="cycles-title">
                 <thead role="rowgroup">

@@ -60,7 +60,7 @@ struct Shown {
 
 /// Prices of all chip types, live.
 #[component]
-pub(crate) fn MarketPage() -> impl IntoView {
+pub fn MarketPage() -> impl IntoView {
     let live = Live::from_context();
     let query = use_query_map();
     let state = Memo::new(move |_| {
@@ -113,6 +113,10 @@ fn prices(state: &State, market: &MarketView) -> impl IntoView + use<> {
     });
     let opened = state.chip.clone().or_else(|| market.rows.first().map(|row| row.chip_type.clone()));
     let with_pool = market.pool.is_some();
+    let csv_href = address(
+        "/api/v1/market",
+        &[("pool", market.pool.as_ref().map(PoolId::as_str)), ("format", Some("csv"))],
+    );
     let rows = market
         .rows
         .iter()
@@ -134,6 +138,7 @@ fn prices(state: &State, market: &MarketView) -> impl IntoView + use<> {
                 <div class="right">
                     <span class="quiet">"Change over"</span>
                     {switch("Change over", back.into())}
+                    {csv(csv_href, "Prices of all chip types")}
                 </div>
             </header>
             <table class="cards prices" role="table" data-rows aria-labelledby="prices-title">
@@ -262,8 +267,12 @@ fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl Into
 
 fn history_csv(history: &PriceHistory) -> String {
     address(
-        &format!("/api/v1/chip-types/{}/prices.csv", history.chip_type),
-        &[("span", Some(history.span.as_str())), ("pool", history.pool.as_ref().map(PoolId::as_str))],
+        &format!("/api/v1/chip-types/{}/prices", history.chip_type),
+        &[
+            ("span", Some(history.span.as_str())),
+            ("pool", history.pool.as_ref().map(PoolId::as_str)),
+            ("format", Some("csv")),
+        ],
     )
 }
 

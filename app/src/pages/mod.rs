@@ -1,15 +1,15 @@
 //! The pages, one file each.
 
-mod allocations;
-mod book;
-mod cycle;
-mod cycles;
-mod market;
-mod not_found;
+pub mod allocations;
+pub mod book;
+pub mod cycle;
+pub mod cycles;
+pub mod market;
+pub mod not_found;
 
-pub(crate) use allocations::AllocationsPage;
-pub(crate) use book::BookPage;
-pub(crate) use cycle::CyclePage;
-pub(crate) use cycles::CyclesPage;
-pub(crate) use market::MarketPage;
-pub(crate) use not_found::NotFound;
+pub use allocations::AllocationsPage;
+pub use book::BookPage;
+pub use cycle::CyclePage;
+pub use cycles::CyclesPage;
+pub use market::MarketPage;
+pub use not_found::NotFound;

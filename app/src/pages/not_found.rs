@@ -5,7 +5,7 @@ use leptos_meta::Title;
 
 /// Says so, and where to go.
 #[component]
-pub(crate) fn NotFound() -> impl IntoView {
+pub fn NotFound() -> impl IntoView {
     #[cfg(feature = "ssr")]
     crate::response::set_status(404);
     view! {
