@@ -5,6 +5,7 @@
 //! Efficient Allocation of ML Training Resources* (OSDI 2026).
 #![deny(clippy::float_arithmetic)]
 
+pub mod accounting;
 mod bidder;
 mod border;
 mod builder;
@@ -19,6 +20,7 @@ mod invariants;
 mod jobs;
 mod market;
 pub mod outcome;
+pub mod placement;
 mod pool;
 mod reference;
 pub mod snapshot;
