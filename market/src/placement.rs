@@ -32,13 +32,31 @@ pub fn free_chips(market: &ChipTypeOutcome) -> u64 {
     market.supply.0.saturating_sub(market.used.0 + kept)
 }
 
+/// One way in which free chips could serve a waiting bid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Which of the free chips: an index into the list of them.
+    pub market: usize,
+    /// Chips wanted.
+    pub chips: Chips,
+    /// Fewest that are of use.
+    pub min_chips: Chips,
+}
+
+/// Takes what the first way that fits can use out of the free chips; the answer is where, and how many.
+pub fn take_first_fit(free: &mut [u64], ways: impl IntoIterator<Item = Fit>) -> Option<(usize, Chips)> {
+    let fit = ways.into_iter().find(|fit| free[fit.market] >= fit.min_chips.0)?;
+    let chips = fit.chips.0.min(free[fit.market]);
+    free[fit.market] -= chips;
+    Some((fit.market, Chips(chips)))
+}
+
 /// Gives free chips to waiting bids: in order of their ids, each the first of its alternatives that its pool can reach
 /// and of which its minimum is free.
 #[must_use]
 pub fn opportunistic(snapshot: &Snapshot, outcome: &Outcome) -> Vec<Opportunistic> {
-    let mut free: BTreeMap<&ChipTypeId, u64> =
-        outcome.chip_types.iter().map(|market| (&market.id, free_chips(market))).collect();
-    if free.values().all(|chips| *chips == 0) {
+    let mut free: Vec<u64> = outcome.chip_types.iter().map(free_chips).collect();
+    if free.iter().all(|chips| *chips == 0) {
         return Vec::new();
     }
     let bids: BTreeMap<&BidId, &Bid> = snapshot.bids.iter().map(|bid| (&bid.id, bid)).collect();
@@ -49,18 +67,14 @@ pub fn opportunistic(snapshot: &Snapshot, outcome: &Outcome) -> Vec<Opportunisti
     let mut placed = Vec::new();
     for id in waiting {
         let Some(bid) = bids.get(id) else { continue };
-        let fitting = bid.alternatives.iter().find(|alternative| {
-            let free = free.get(&alternative.chip_type);
-            free.is_some_and(|free| *free >= alternative.min_chips.0)
-                && reach.can(bid, &alternative.chip_type)
+        let reachable = bid.alternatives.iter().filter(|way| reach.can(bid, &way.chip_type));
+        let ways = reachable.filter_map(|way| {
+            let market = outcome.chip_types.binary_search_by(|market| market.id.cmp(&way.chip_type)).ok()?;
+            Some(Fit { market, chips: way.chips, min_chips: way.min_chips })
         });
-        if let Some(alternative) = fitting
-            && let Some(left) = free.get_mut(&alternative.chip_type)
-        {
-            let chips = alternative.chips.0.min(*left);
-            *left -= chips;
-            let chip_type = alternative.chip_type.clone();
-            placed.push(Opportunistic { bid: bid.id.clone(), chip_type, chips: Chips(chips) });
+        if let Some((market, chips)) = take_first_fit(&mut free, ways) {
+            let chip_type = outcome.chip_types[market].id.clone();
+            placed.push(Opportunistic { bid: bid.id.clone(), chip_type, chips });
         }
     }
     placed
