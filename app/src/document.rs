@@ -9,10 +9,9 @@ use leptos_meta::MetaTags;
 use crate::App;
 use crate::response;
 
-/// Addresses of the built site's files by their plain name: `main.css` → `/pkg/main.3f2a9c.css`.
+/// Addresses of the built site's files by their plain name: `chart.js` → `/pkg/3f2a9c/chart.js`.
 ///
-/// The build writes `manifest.json` next to the files. Names the pages use: `main.css`, `uPlot.css`, `favicon.svg`,
-/// `shell.js`, `chart.js`, `uPlot.js`, `quota-marketplace.js`, `quota-marketplace.wasm`.
+/// Names the pages use: `quota-marketplace.{css,js,wasm}`, `uplot.{css,js}`, `favicon.svg`, `shell.js`, `chart.js`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteFiles(BTreeMap<String, String>);
 
@@ -43,7 +42,7 @@ pub fn document(site: &SiteFiles) -> impl IntoView + use<> {
     // `<` cannot appear in these addresses, so neither script needs escaping.
     let import_map = format!(
         r#"{{"imports":{{"uplot":"{}","qm-chart":"{}"}}}}"#,
-        site.url("uPlot.js"),
+        site.url("uplot.js"),
         site.url("chart.js"),
     );
     let (js, wasm) = (site.url("quota-marketplace.js"), site.url("quota-marketplace.wasm"));
@@ -58,8 +57,8 @@ pub fn document(site: &SiteFiles) -> impl IntoView + use<> {
                 <meta name="color-scheme" content="light dark" />
                 <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
                 <link rel="icon" type="image/svg+xml" href=site.url("favicon.svg") />
-                <link rel="stylesheet" href=site.url("uPlot.css") />
-                <link rel="stylesheet" href=site.url("main.css") />
+                <link rel="stylesheet" href=site.url("uplot.css") />
+                <link rel="stylesheet" href=site.url("quota-marketplace.css") />
                 <script type="importmap" nonce=nonce.clone()>{import_map}</script>
                 <script type="module" nonce=nonce.clone() src=site.url("shell.js")></script>
                 <link rel="preload" r#as="fetch" r#type="application/wasm" crossorigin="anonymous" href=wasm />
@@ -79,8 +78,8 @@ mod tests {
 
     #[test]
     fn known_files_have_their_hashed_address_and_others_the_plain_one() {
-        let site = SiteFiles::new([("main.css".to_owned(), "/pkg/main.1a2b.css".to_owned())].into());
-        assert_eq!(site.url("main.css"), "/pkg/main.1a2b.css");
+        let site = SiteFiles::new([("chart.js".to_owned(), "/pkg/1a2b/chart.js".to_owned())].into());
+        assert_eq!(site.url("quota-marketplace.css"), "/pkg/main.1a2b.css");
         assert_eq!(site.url("shell.js"), "/pkg/shell.js");
     }
 }
