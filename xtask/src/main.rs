@@ -5,9 +5,9 @@ mod check;
 mod site;
 mod soak;
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Build steps of the quota marketplace that cargo alone cannot do.
 #[derive(Parser)]
@@ -27,11 +27,18 @@ enum Command {
     Check,
 }
 
-fn main() -> Result<()> {
-    match Cli::parse().command {
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
         Command::Site(args) => site::run(&args),
         Command::Soak(args) => soak::run(&args),
         Command::Check => check::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
 

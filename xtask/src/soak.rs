@@ -28,6 +28,9 @@ pub(crate) struct SoakArgs {
     /// Seconds that one page may take.
     #[arg(long, default_value_t = 20)]
     limit_seconds: u64,
+    /// Seconds that the server may take to become ready.
+    #[arg(long, default_value_t = 10)]
+    start_seconds: u64,
     /// Pages to load in turn.
     #[arg(long, value_delimiter = ',', default_value = "/,/book,/allocations,/cycles")]
     paths: Vec<String>,
@@ -52,6 +55,7 @@ pub(crate) fn run(args: &SoakArgs) -> Result<()> {
     if args.paths.is_empty() || args.workers == 0 {
         bail!("--paths and --workers must name at least one");
     }
+    wait_until_ready(args)?;
     let next = AtomicUsize::new(0);
     let findings = Mutex::new(Findings::default());
     let start = Instant::now();
@@ -63,13 +67,33 @@ pub(crate) fn run(args: &SoakArgs) -> Result<()> {
     report(args, findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), start.elapsed())
 }
 
-/// Takes the next page until all are done.
-fn worker(args: &SoakArgs, next: &AtomicUsize, findings: &Mutex<Findings>) {
-    let agent: Agent = Agent::config_builder()
+/// A client that keeps its connection and gives up after the limit of one page.
+fn agent(args: &SoakArgs) -> Agent {
+    Agent::config_builder()
         .timeout_global(Some(Duration::from_secs(args.limit_seconds)))
         .proxy(None)
         .build()
-        .into();
+        .into()
+}
+
+/// Waits until the server says that it is ready; a demo makes its history first.
+fn wait_until_ready(args: &SoakArgs) -> Result<()> {
+    let agent = agent(args);
+    let start = Instant::now();
+    loop {
+        let Err(error) = agent.get(format!("{}/readyz", args.base)).call() else { return Ok(()) };
+        if start.elapsed() > Duration::from_secs(args.start_seconds) {
+            return Err(error).with_context(|| {
+                format!("{} was not ready within {} seconds", args.base, args.start_seconds)
+            });
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Takes the next page until all are done.
+fn worker(args: &SoakArgs, next: &AtomicUsize, findings: &Mutex<Findings>) {
+    let agent = agent(args);
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         if number >= args.loads {

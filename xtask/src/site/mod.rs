@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! pkg-dir                 one line without its end: pkg/<hash>
-//! pkg/<hash>/...          quota-marketplace.{js,wasm,css}, uplot.{js,css}, the files of assets/
+//! pkg/<hash>/...          quota-marketplace.{js,wasm}, main.css, uPlot.{js,css}, the files of assets/
 //! ```
 //!
 //! The hash covers the whole folder, so references between its files stay relative and plain, and the
@@ -22,7 +22,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-/// Name of the JavaScript, wasm and CSS files; the server is compiled with the same one.
+/// Name of the JavaScript and wasm files; the pages load them by it.
 const OUTPUT_NAME: &str = "quota-marketplace";
 
 /// Largest WebAssembly file we send, in bytes after brotli.
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &SiteArgs) -> Result<()> {
         let module = wasm::build(&root, args.profile(), args.toolchain)?;
         wasm::bind(&module, &staging, OUTPUT_NAME)
     })?;
-    step("styles and assets", || bundle::collect(&root, &staging, OUTPUT_NAME))?;
+    step("styles and assets", || bundle::collect(&root, &staging))?;
     let hash = inputs::folder_hash(&staging)?;
     let sizes = step("compression", || compress::folder(&staging))?;
     sizes.print();

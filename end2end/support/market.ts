@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** The program under test; `./test` says where it was built. */
+const program = resolve(process.env.QUOTA_PROGRAM ?? "../target/debug/quota-marketplace");
+
+/** Flags that make a small, quick demo market: little history, a short cycle. */
+const demoFlags = ["--history-days", "2", "--cycle-seconds", "2"];
+
+/** How long a demo may take to make its history and to listen. */
+const startLimitMillis = 90_000;
+
+/** A demo market in a process of its own, with its own database, which survives a restart. */
+export class Market {
+  private process: ChildProcess | undefined;
+  private output = "";
+
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+  ) {}
+
+  /** Starts a market on a free port of this machine. */
+  static async start(): Promise<Market> {
+    const folder = await mkdtemp(join(tmpdir(), "quota-market-"));
+    const market = new Market(await freePort(), folder);
+    await market.run();
+    return market;
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts the process and waits until it says that it is ready. */
+  async run(): Promise<void> {
+    const database = `sqlite:${join(this.folder, "market.sqlite")}`;
+    const flags = ["demo", "--listen", `127.0.0.1:${this.port}`, "--database", database, ...demoFlags];
+    const child = spawn(program, flags, { stdio: ["ignore", "pipe", "pipe"] });
+    this.process = child;
+    let failure: Error | undefined;
+    child.on("error", (error) => (failure = error));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (chunk: Buffer) => (this.output = (this.output + chunk.toString()).slice(-20_000)));
+    }
+    const limit = Date.now() + startLimitMillis;
+    while (!(await this.isReady())) {
+      if (failure || child.exitCode !== null || Date.now() > limit) {
+        throw new Error(`the market did not start: ${failure ?? `exit code ${child.exitCode}`}\n${this.output}`);
+      }
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  }
+
+  /** Ends the process at once, as a power cut would. */
+  async kill(): Promise<void> {
+    const child = this.process;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((done) => child.once("exit", done));
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  /** Kills the process and removes its data. */
+  async remove(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async isReady(): Promise<boolean> {
+    try {
+      return (await fetch(`${this.base}/readyz`)).ok;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (address === null || typeof address === "string") throw new Error("no port to be had");
+  return address.port;
+}
