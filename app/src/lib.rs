@@ -2,8 +2,6 @@
 //!
 //! Logic that needs no browser (texts, paths, chart data) lives in plain functions with tests; the views only lay
 //! it out. The server hands in an `Arc<dyn Backend>` and a [`document::SiteFiles`] through the Leptos context.
-// The type of a view holds the types of all views inside it.
-#![recursion_limit = "512"]
 
 pub mod app;
 #[cfg(feature = "ssr")]

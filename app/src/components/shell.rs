@@ -56,12 +56,12 @@ pub fn Shell(children: Children) -> impl IntoView {
             "Skip to content"
         </a>
         <div class="shell">
-            {rail(path)}
+            {rail(path).into_any()}
             <div class="page">
                 <header class="top">
                     <h1>{move || heading(&path.get())}</h1>
                     <Suspense>
-                        {move || Suspend::new(async move { top(&shell.await, path) })}
+                        {move || Suspend::new(async move { top(&shell.await, path).into_any() })}
                     </Suspense>
                 </header>
                 <Suspense>
@@ -73,12 +73,12 @@ pub fn Shell(children: Children) -> impl IntoView {
                 <footer class="foot">
                     <p>"Times in "<span data-zone>"UTC"</span>"; exports in UTC."</p>
                     <Suspense>
-                        {move || Suspend::new(async move { data_note(shell.await) })}
+                        {move || Suspend::new(async move { data_note(shell.await).into_any() })}
                     </Suspense>
                 </footer>
             </div>
         </div>
-        {keys()}
+        {keys().into_any()}
     }
 }
 

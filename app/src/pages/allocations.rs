@@ -90,7 +90,7 @@ fn allocations(shown: Shown) -> impl IntoView {
         .into_any()
     };
     view! {
-        {toolbar(&view, measure)}
+        {toolbar(&view, measure).into_any()}
         <section class="panel" aria-labelledby="stack-title">
             <header>
                 <h2 id="stack-title">
@@ -106,7 +106,7 @@ fn allocations(shown: Shown) -> impl IntoView {
             </header>
             <div class="body">{body}</div>
         </section>
-        {totals(&view)}
+        {totals(&view).into_any()}
     }
 }
 

@@ -47,7 +47,7 @@ fn book(book: BookView) -> impl IntoView {
     let path = format!("/api/v1/chip-types/{}/book", book.chip_type);
     view! {
         <div class="toolbar">{switch("Chip type", choices)}</div>
-        {facts(&book)}
+        {facts(&book).into_any()}
         <div class="columns">
             <section class="panel" aria-labelledby="curve-title">
                 <header>
@@ -69,7 +69,7 @@ fn book(book: BookView) -> impl IntoView {
                 }}
             </section>
         </div>
-        {by_pool(&book.by_pool)}
+        {by_pool(&book.by_pool).into_any()}
     }
 }
 

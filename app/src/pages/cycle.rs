@@ -54,12 +54,12 @@ pub fn CyclePage() -> impl IntoView {
 fn cycle(shown: Shown) -> impl IntoView {
     let Shown { team, cycle } = shown;
     view! {
-        {neighbours(&cycle.summary, team.as_ref())}
-        {facts(&cycle.summary)}
-        {proof_panel(cycle.summary.cycle, &cycle.proof)}
-        {cycle.chip_types.iter().map(chip_type_panel).collect_view()}
-        {teams_panel(&cycle)}
-        {bids_panel(&cycle, team.as_ref())}
+        {neighbours(&cycle.summary, team.as_ref()).into_any()}
+        {facts(&cycle.summary).into_any()}
+        {proof_panel(cycle.summary.cycle, &cycle.proof).into_any()}
+        {cycle.chip_types.iter().map(|market| chip_type_panel(market).into_any()).collect_view()}
+        {teams_panel(&cycle).into_any()}
+        {bids_panel(&cycle, team.as_ref()).into_any()}
     }
 }
 

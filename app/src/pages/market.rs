@@ -98,7 +98,7 @@ fn market(shown: Shown) -> impl IntoView {
         Err(error) => notice(error).into_any(),
     });
     view! {
-        {prices(&state, &data.market)}
+        {prices(&state, &data.market).into_any()}
         {opened}
     }
     .into_any()
@@ -203,7 +203,7 @@ fn behind(state: &State, market: &MarketView, opened: OpenedChipType) -> impl In
         .map_or_else(|| chip_type.to_string(), |row| row.name.clone());
     view! {
         <div class="columns">
-            {history_panel(state, &name, &opened.history)}
+            {history_panel(state, &name, &opened.history).into_any()}
             <section class="panel" aria-labelledby="depth-title">
                 <header>
                     <h2 id="depth-title">{name.clone()}" · who asks at which price"</h2>
@@ -215,7 +215,7 @@ fn behind(state: &State, market: &MarketView, opened: OpenedChipType) -> impl In
                     {depth_figure(&opened.book)}
                     <details>
                         <summary>"Table of the demand curve"</summary>
-                        {depth_table(&opened.book.levels)}
+                        {depth_table(&opened.book.levels).into_any()}
                     </details>
                 </div>
             </section>
@@ -243,7 +243,7 @@ fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl Into
             <qm-chart class="chart" data=price_chart(history) data-label=summary></qm-chart>
             <details>
                 <summary>"Table of prices"</summary>
-                {history_table(history)}
+                {history_table(history).into_any()}
             </details>
         }
         .into_any()
