@@ -3,14 +3,15 @@
 use common::chips::Chips;
 use common::money::{MicroCredits, Price};
 
-use crate::bidder::{Demand, bid};
-use crate::choice::pools_of;
+use crate::bidder::bid;
 use crate::curve::TeamCurve;
+use crate::demand::{Demand, pools_of};
 use crate::error::SnapshotError;
 use crate::invariants;
 use crate::jobs::{JobResult, serve_jobs};
 use crate::market::{Market, NO_ALTERNATIVE};
 use crate::outcome::{BidOutcome, ChipTypeOutcome, Outcome, PoolOutcome, TeamMarket, TeamOutcome};
+use crate::parallel;
 use crate::reference::{clear_reference, pool_price};
 use crate::snapshot::Snapshot;
 
@@ -75,45 +76,41 @@ impl Market {
     #[must_use]
     pub fn clear(&self) -> Clearing {
         let demand = bid(self);
+        let by_type: Vec<(usize, Vec<u32>)> = demand.rows_by_type(self).into_iter().enumerate().collect();
+        let threads = parallel::threads(self.bids.len());
+        let results =
+            parallel::run(&by_type, threads, |(chip_type, rows)| self.clear_type(*chip_type, rows, &demand));
         let mut quotas = vec![0; demand.rows.len()];
-        let by_type = rows_by_type(self, &demand);
-        let chip_types: Vec<ChipTypeResult> = by_type
-            .iter()
-            .enumerate()
-            .map(|(chip_type, rows)| self.clear_type(chip_type, rows, &demand, &mut quotas))
-            .collect();
+        let mut chip_types = Vec::with_capacity(by_type.len());
+        for ((_, rows), (result, shares)) in by_type.iter().zip(results) {
+            for (row, share) in rows.iter().zip(shares) {
+                quotas[*row as usize] = share;
+            }
+            chip_types.push(result);
+        }
         let (jobs, used) = serve_jobs(self, &demand, &quotas, &chip_types);
         Clearing { chip_types, quotas, used, demand, jobs }
     }
 
-    /// Clears one chip type (4.0 to 4.3) and writes its teams' quotas.
-    fn clear_type(
-        &self,
-        chip_type: usize,
-        rows: &[u32],
-        demand: &Demand,
-        quotas: &mut [u64],
-    ) -> ChipTypeResult {
+    /// Clears one chip type (4.0 to 4.3). Also returns its teams' quotas, in the order of the rows.
+    fn clear_type(&self, chip_type: usize, rows: &[u32], demand: &Demand) -> (ChipTypeResult, Vec<u64>) {
         let curves: Vec<TeamCurve<'_>> = rows.iter().map(|row| demand.curve(*row as usize)).collect();
         let pools = pools_of(self, chip_type, &curves);
         let row = &self.chip_types[chip_type];
         let pool_id = |pool: u32| self.pools[pool as usize].id.as_str();
+        let team_id = |team: u32| self.teams[team as usize].id.as_str();
         let cleared = clear_reference(&pools, row.shared, row.reserve, self.cycle, row.id.as_str(), pool_id);
+        invariants::check_chip_type(&pools, &cleared);
         let mut results = Vec::with_capacity(pools.len());
-        let mut nth_row = 0;
-        for (pool, &bought) in pools.iter().zip(&cleared.bought) {
-            let team_id = |team: u32| self.teams[team as usize].id.as_str();
-            let shares = pool.share(pool.owned + bought, self.cycle, row.id.as_str(), team_id);
+        let mut quotas = Vec::with_capacity(rows.len());
+        for ((pool, &bought), &near) in pools.iter().zip(&cleared.bought).zip(&cleared.near) {
+            let shares = pool.share(pool.owned + bought, near, self.cycle, row.id.as_str(), team_id);
             let price = if cleared.asked == 0 {
                 None
             } else {
                 pool_price(pool, cleared.price, bought, shares.own_price)
             };
             invariants::check_pool(pool, cleared.price, bought, price, &shares.quotas);
-            for quota in &shares.quotas {
-                quotas[rows[nth_row] as usize] = *quota;
-                nth_row += 1;
-            }
             results.push(PoolResult {
                 pool: pool.pool,
                 price,
@@ -123,22 +120,10 @@ impl Market {
                 asked: pool.asked,
                 granted: shares.quotas.iter().sum(),
             });
+            quotas.extend(shares.quotas);
         }
-        invariants::check_chip_type(&pools, &cleared);
-        ChipTypeResult { reference: cleared.price, shared: cleared.shared, pools: results }
+        (ChipTypeResult { reference: cleared.price, shared: cleared.shared, pools: results }, quotas)
     }
-}
-
-/// For each chip type the rows of the demand, ordered by pool and team.
-fn rows_by_type(market: &Market, demand: &Demand) -> Vec<Vec<u32>> {
-    let mut by_type = vec![Vec::new(); market.chip_types.len()];
-    for (nth, row) in (0..).zip(&demand.rows) {
-        by_type[row.chip_type as usize].push(nth);
-    }
-    for rows in &mut by_type {
-        rows.sort_by_key(|row: &u32| market.teams[demand.rows[*row as usize].team as usize].pool);
-    }
-    by_type
 }
 
 impl Clearing {

@@ -42,25 +42,3 @@ impl TeamCurve<'_> {
         if price == 0 { self.asked() } else { self.wanted(price).min(self.rate / price) }
     }
 }
-
-/// Merges `(limit, chips)` pairs, sorted by descending limit, into steps.
-pub(crate) fn push_steps(steps: &mut Vec<Step>, sorted: impl Iterator<Item = (u64, u64)>) {
-    let first = steps.len();
-    let mut cumulative = 0;
-    for (limit, chips) in sorted {
-        cumulative += chips;
-        match steps[first..].last_mut() {
-            Some(last) if last.limit == limit => last.cumulative = cumulative,
-            _ => steps.push(Step { limit, cumulative }),
-        }
-    }
-}
-
-/// The lowest tick above `lo` at which `holds`; it holds at `hi` and, once true, stays true.
-pub(crate) fn lowest_tick(mut lo: u64, mut hi: u64, mut holds: impl FnMut(u64) -> bool) -> u64 {
-    while hi - lo > 1 {
-        let middle = lo + (hi - lo) / 2;
-        if holds(middle) { hi = middle } else { lo = middle }
-    }
-    hi
-}

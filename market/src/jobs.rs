@@ -1,10 +1,14 @@
 //! Hands each team's quota down its queue (market.md 4.5) and says why a bid got what it got (7).
 
+use std::ops::Range;
+
 use common::api::Reason;
 
-use crate::bidder::{Demand, chosen};
+use crate::bidder::chosen;
 use crate::clearing::ChipTypeResult;
+use crate::demand::Demand;
 use crate::market::{AlternativeRow, BidRow, Market};
+use crate::parallel;
 
 /// What a bid got, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,11 +100,22 @@ pub(crate) fn serve_jobs(
     quotas: &[u64],
     chip_types: &[ChipTypeResult],
 ) -> (Vec<JobResult>, Vec<u64>) {
-    let mut jobs = Vec::with_capacity(market.bids.len());
-    let mut used = Vec::with_capacity(demand.rows.len());
-    let mut counter = Counter::new(market, demand, quotas, chip_types);
-    for team in 0..market.teams.len() {
-        counter.team(team, |_, job, _| jobs.push(job), |_, chips| used.push(chips));
+    let threads = parallel::threads(market.bids.len());
+    let parts = parallel::parts(market.teams.len(), threads, |team| market.bids_before(team));
+    let serve = |teams: &Range<usize>| {
+        let mut jobs = Vec::with_capacity(market.bids_in(teams).len());
+        let mut used = Vec::new();
+        let mut counter = Counter::new(market, demand, quotas, chip_types);
+        for team in teams.clone() {
+            counter.team(team, |_, job, _| jobs.push(job), |_, chips| used.push(chips));
+        }
+        (jobs, used)
+    };
+    let mut results = parallel::run(&parts, threads, serve).into_iter();
+    let (mut jobs, mut used) = results.next().unwrap_or_default();
+    for (more_jobs, more_used) in results {
+        jobs.extend(more_jobs);
+        used.extend(more_used);
     }
     (jobs, used)
 }

@@ -13,18 +13,23 @@ mod canonical;
 mod choice;
 mod clearing;
 mod curve;
+mod demand;
 mod depth;
 mod error;
 mod explain;
 mod invariants;
 mod jobs;
+mod last;
 mod market;
 pub mod outcome;
+mod parallel;
 pub mod placement;
 mod pool;
 mod reference;
+mod search;
 pub mod snapshot;
 mod ties;
+mod window;
 
 pub use builder::{
     AlternativeInput, BidInput, ChipTypeIndex, MAX_ALTERNATIVES, MAX_BIDS, MAX_CHIP_TYPES,

@@ -132,6 +132,15 @@ impl Market {
         first..first + self.teams[team].bids as usize
     }
 
+    /// How many bids the teams before `team` have; of all teams where it is their number.
+    pub(crate) fn bids_before(&self, team: usize) -> usize {
+        self.teams.get(team).map_or(self.bids.len(), |row| row.first_bid as usize)
+    }
+
+    pub(crate) fn bids_in(&self, teams: &std::ops::Range<usize>) -> std::ops::Range<usize> {
+        self.bids_before(teams.start)..self.bids_before(teams.end)
+    }
+
     /// The team a bid belongs to.
     pub(crate) fn team_of(&self, bid: usize) -> usize {
         self.teams.partition_point(|team| (team.first_bid + team.bids) as usize <= bid)

@@ -1,0 +1,112 @@
+//! What teams ask for, per chip type: the rows and curves that clearing works on.
+
+use crate::curve::{Step, TeamCurve};
+use crate::market::Market;
+use crate::pool::PoolDemand;
+
+/// What teams ask for.
+#[derive(Debug, Default)]
+pub(crate) struct Demand {
+    /// The alternative each bid chose, or [`NO_ALTERNATIVE`](crate::market::NO_ALTERNATIVE).
+    pub(crate) choices: Vec<u16>,
+    /// By team, then chip type.
+    pub(crate) rows: Vec<DemandRow>,
+    /// For each team the end of its rows; they begin where the team's before end.
+    row_ends: Vec<usize>,
+    /// The steps of all rows, one after the other.
+    steps: Vec<Step>,
+}
+
+/// One team's demand for one chip type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DemandRow {
+    pub(crate) team: u32,
+    pub(crate) chip_type: u32,
+    /// `b_i` in global ticks per hour.
+    pub(crate) rate: u64,
+    /// The end of its steps; they begin where the row's before end.
+    steps_end: usize,
+}
+
+/// A bid's ask while its team's curves are made: chip type, limit, chips.
+pub(crate) type Ask = (u32, u64, u32);
+
+impl Demand {
+    pub(crate) fn with_capacity(bids: usize) -> Self {
+        Self { choices: Vec::with_capacity(bids), steps: Vec::with_capacity(bids / 2), ..Self::default() }
+    }
+
+    /// Adds the rows of the next team: sorts its asks, sums them into curves, and takes each row's rate from `rate`.
+    pub(crate) fn push_team(&mut self, team: u32, asks: &mut [Ask], mut rate: impl FnMut(u32) -> u64) {
+        asks.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
+        for asks in asks.chunk_by(|a, b| a.0 == b.0) {
+            let first = self.steps.len();
+            let mut cumulative = 0;
+            for &(_, limit, chips) in asks {
+                cumulative += u64::from(chips);
+                match self.steps[first..].last_mut() {
+                    Some(last) if last.limit == limit => last.cumulative = cumulative,
+                    _ => self.steps.push(Step { limit, cumulative }),
+                }
+            }
+            let chip_type = asks[0].0;
+            let (rate, steps_end) = (rate(chip_type), self.steps.len());
+            self.rows.push(DemandRow { team, chip_type, rate, steps_end });
+        }
+        self.row_ends.push(self.rows.len());
+    }
+
+    /// Puts the teams of another demand behind this one's.
+    pub(crate) fn append(&mut self, other: Self) {
+        let (rows, steps) = (self.rows.len(), self.steps.len());
+        self.choices.extend(other.choices);
+        self.rows.extend(other.rows.iter().map(|row| DemandRow { steps_end: steps + row.steps_end, ..*row }));
+        self.row_ends.extend(other.row_ends.iter().map(|end| rows + end));
+        self.steps.extend(other.steps);
+    }
+
+    /// The rows of a team.
+    pub(crate) fn rows_of(&self, team: usize) -> std::ops::Range<usize> {
+        let first = if team == 0 { 0 } else { self.row_ends[team - 1] };
+        first..self.row_ends[team]
+    }
+
+    pub(crate) fn curve(&self, row: usize) -> TeamCurve<'_> {
+        let first = if row == 0 { 0 } else { self.rows[row - 1].steps_end };
+        let row = &self.rows[row];
+        TeamCurve { team: row.team, rate: row.rate, steps: &self.steps[first..row.steps_end] }
+    }
+
+    /// For each chip type its rows, ordered by pool and team.
+    pub(crate) fn rows_by_type(&self, market: &Market) -> Vec<Vec<u32>> {
+        let mut by_type = vec![Vec::new(); market.chip_types.len()];
+        for (nth, row) in (0..).zip(&self.rows) {
+            by_type[row.chip_type as usize].push(nth);
+        }
+        for rows in &mut by_type {
+            rows.sort_by_key(|row: &u32| market.teams[self.rows[*row as usize].team as usize].pool);
+        }
+        by_type
+    }
+}
+
+/// The pools that own chips of the type or ask for some, in order of their ids; curves are ordered by pool.
+pub(crate) fn pools_of<'a>(
+    market: &Market,
+    chip_type: usize,
+    curves: &'a [TeamCurve<'a>],
+) -> Vec<PoolDemand<'a>> {
+    let mut rest = curves;
+    let mut pools = Vec::new();
+    for (pool, row) in (0..).zip(&market.pools) {
+        let count = rest.partition_point(|curve| market.teams[curve.team as usize].pool == pool);
+        let (mine, others) = rest.split_at(count);
+        rest = others;
+        let owned = market.owned(pool as usize, chip_type);
+        if owned > 0 || !mine.is_empty() {
+            let last_price = market.last_price(pool as usize, chip_type);
+            pools.push(PoolDemand::new(pool, owned, row.may_lend, last_price, mine));
+        }
+    }
+    pools
+}
