@@ -13,8 +13,8 @@ use common::money::{MAX_MICROS, MicroCredits, Price};
 use crate::curve::NO_LIMIT;
 use crate::error::SnapshotError;
 use crate::market::{
-    AlternativeRow, BidRow, ChipTypeRow, Market, NO_ALTERNATIVE, NO_CHIP_TYPE, NO_PRICE, PoolRow, TeamRow,
-    global_limit,
+    AlternativeRow, BidRow, ChipTypeRow, Market, NO_ALTERNATIVE, NO_CHIP_TYPE, NO_PRICE, PoolRow, Ranks,
+    TeamRow, global_limit,
 };
 use crate::snapshot::Lending;
 
@@ -37,13 +37,13 @@ const MAX_AMOUNT: u64 = MAX_MICROS.unsigned_abs();
 
 /// A chip type of the builder that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChipTypeIndex(u32);
+pub struct ChipTypeIndex(pub(crate) u32);
 /// A pool of the builder that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PoolIndex(u32);
+pub struct PoolIndex(pub(crate) u32);
 /// A team of the builder that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TeamIndex(u32);
+pub struct TeamIndex(pub(crate) u32);
 
 /// A live bid as the builder takes it.
 #[derive(Clone, Debug)]
@@ -273,6 +273,7 @@ impl MarketBuilder {
             id: bid.id,
             limit: NO_LIMIT,
             local_limit: bid.limit.map_or(NO_LIMIT, |limit| limit.0),
+            nth: index,
             first_alternative,
             alternatives: u16::try_from(alternatives.len()).unwrap_or(NO_ALTERNATIVE),
             held: bid.held.and_then(|held| u16::try_from(held).ok()).unwrap_or(NO_ALTERNATIVE),
@@ -310,7 +311,8 @@ impl MarketBuilder {
         let team_ranks = sort_by_id("teams", &mut teams, |row| row.id.as_str())?;
         let bids = self.bid_rows(&mut teams, &team_ranks)?;
         let Self { cycle, time, chip_types, pools, alternatives, .. } = self;
-        Ok(Market { cycle, time, chip_types, pools, owned, last_prices, teams, bids, alternatives })
+        let ranks = Ranks { chip_types: chip_type_ranks, pools: pool_ranks, teams: team_ranks };
+        Ok(Market { cycle, time, chip_types, pools, owned, last_prices, teams, bids, alternatives, ranks })
     }
 
     /// Teams with their spending caps, in the order added. Checks what a team, and all teams of a pool, could bid:
@@ -348,7 +350,7 @@ impl MarketBuilder {
 
     /// Bids with global limits in order of team, position and id; tells each team where its own are.
     fn bid_rows(&mut self, teams: &mut [TeamRow], ranks: &[u32]) -> Result<Vec<BidRow>, SnapshotError> {
-        let bids = std::mem::take(&mut self.bids);
+        let mut bids = std::mem::take(&mut self.bids);
         let mut queue = std::mem::take(&mut self.queue);
         let mut seen = HashSet::with_capacity(bids.len());
         if let Some(index) = bids.iter().position(|bid| !seen.insert(bid.id.as_str())) {
@@ -362,21 +364,36 @@ impl MarketBuilder {
             let ids = || bids[a.row as usize].id.cmp(&bids[b.row as usize].id);
             (a.team, a.position).cmp(&(b.team, b.position)).then_with(ids)
         });
-        let mut rows = Vec::with_capacity(bids.len());
-        for place in &queue {
+        permute(&mut bids, &mut queue);
+        for (bid, place) in bids.iter_mut().zip(&queue) {
             let team = &mut teams[place.team as usize];
             team.bids += 1;
             let pool = &self.pools[team.pool as usize];
-            let bid = &bids[place.row as usize];
-            let limit = global_limit(bid.local_limit, pool.weight, pool.incomes);
-            rows.push(BidRow { id: bid.id.clone(), limit, ..*bid });
+            bid.limit = global_limit(bid.local_limit, pool.weight, pool.incomes);
         }
         let mut first_bid = 0;
         for team in teams {
             team.first_bid = first_bid;
             first_bid += team.bids;
         }
-        Ok(rows)
+        Ok(bids)
+    }
+}
+
+/// Moves each bid to its place in the queue order without a second list: a million bids are large.
+fn permute(bids: &mut [BidRow], queue: &mut [QueuePlace]) {
+    for start in 0..queue.len() {
+        // Follows the cycle of moves that begins here; a row that is done points to itself.
+        let mut at = start;
+        loop {
+            let from = queue[at].row as usize;
+            queue[at].row = u32::try_from(at).unwrap_or(u32::MAX);
+            if from == start || from == at {
+                break;
+            }
+            bids.swap(at, from);
+            at = from;
+        }
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) struct ChipTypeResult {
     pub(crate) reference: Option<u64>,
     /// `Z`.
     pub(crate) shared: u64,
+    /// Chips of the quotas that bids use.
+    pub(crate) used: u64,
     pub(crate) pools: Vec<PoolResult>,
 }
 
@@ -89,6 +91,9 @@ impl Market {
             chip_types.push(result);
         }
         let (jobs, used) = serve_jobs(self, &demand, &quotas, &chip_types);
+        for (row, chips) in demand.rows.iter().zip(&used) {
+            chip_types[row.chip_type as usize].used += chips;
+        }
         Clearing { chip_types, quotas, used, demand, jobs }
     }
 
@@ -122,7 +127,7 @@ impl Market {
             });
             quotas.extend(shares.quotas);
         }
-        (ChipTypeResult { reference: cleared.price, shared: cleared.shared, pools: results }, quotas)
+        (ChipTypeResult { reference: cleared.price, shared: cleared.shared, used: 0, pools: results }, quotas)
     }
 }
 
@@ -140,20 +145,16 @@ impl Clearing {
     }
 
     fn chip_type_outcomes(&self, market: &Market) -> Vec<ChipTypeOutcome> {
-        let mut used = vec![0; market.chip_types.len()];
-        for (row, chips) in self.demand.rows.iter().zip(&self.used) {
-            used[row.chip_type as usize] += chips;
-        }
-        let outcomes = self.chip_types.iter().zip(&market.chip_types).zip(used);
+        let outcomes = self.chip_types.iter().zip(&market.chip_types);
         outcomes
-            .map(|((result, row), used)| ChipTypeOutcome {
+            .map(|(result, row)| ChipTypeOutcome {
                 id: row.id.clone(),
                 reference_price: result.reference.map(Price),
                 supply: Chips(row.shared + result.pools.iter().map(|pool| pool.owned).sum::<u64>()),
                 shared: Chips(result.shared),
                 asked: Chips(result.pools.iter().map(|pool| pool.asked).sum()),
                 granted: Chips(result.pools.iter().map(|pool| pool.granted).sum()),
-                used: Chips(used),
+                used: Chips(result.used),
                 pools: result.pools.iter().map(|pool| pool_outcome(market, pool)).collect(),
             })
             .collect()

@@ -7,6 +7,7 @@
 use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 
+use crate::builder::{ChipTypeIndex, PoolIndex, TeamIndex};
 use crate::curve::NO_LIMIT;
 
 /// A checked snapshot, ready to clear.
@@ -23,6 +24,29 @@ pub struct Market {
     pub(crate) teams: Vec<TeamRow>,
     pub(crate) bids: Vec<BidRow>,
     pub(crate) alternatives: Vec<AlternativeRow>,
+    pub(crate) ranks: Ranks,
+}
+
+/// Where the rows that were added to the builder went.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranks {
+    pub(crate) chip_types: Vec<u32>,
+    pub(crate) pools: Vec<u32>,
+    pub(crate) teams: Vec<u32>,
+}
+
+impl Ranks {
+    pub(crate) fn chip_type(&self, index: ChipTypeIndex) -> usize {
+        self.chip_types[index.0 as usize] as usize
+    }
+
+    pub(crate) fn pool(&self, index: PoolIndex) -> u32 {
+        self.pools[index.0 as usize]
+    }
+
+    pub(crate) fn team(&self, index: TeamIndex) -> usize {
+        self.teams[index.0 as usize] as usize
+    }
 }
 
 /// The mark for "had no price".
@@ -80,7 +104,9 @@ pub(crate) struct BidRow {
     pub(crate) limit: u64,
     /// Local ticks, as given; [`NO_LIMIT`] where it has none.
     pub(crate) local_limit: u64,
-    /// First of its alternatives; they end where the next bid's begin.
+    /// Its place in the order in which bids were added.
+    pub(crate) nth: u32,
+    /// First of its alternatives.
     pub(crate) first_alternative: u32,
     pub(crate) alternatives: u16,
     /// Which alternative it held in the last cycle; [`NO_ALTERNATIVE`] for none.
