@@ -109,7 +109,7 @@ CREATE TABLE bid_version (
     CONSTRAINT bid_version_key PRIMARY KEY (bid, version)
 ) STRICT;
 
-CREATE INDEX bid_version_pending ON bid_version (bid) WHERE effective_cycle IS NULL;
+CREATE INDEX bid_version_effective ON bid_version (effective_cycle, bid);
 CREATE INDEX bid_version_current ON bid_version (bid) WHERE superseded_cycle IS NULL;
 CREATE INDEX bid_version_past ON bid_version (superseded_cycle, effective_cycle) WHERE superseded_cycle IS NOT NULL;
 
@@ -214,6 +214,7 @@ CREATE TABLE ledger_entry (
     CONSTRAINT ledger_entry_key PRIMARY KEY (transfer, place)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_entry_by_account ON ledger_entry (account, cycle, transfer, place);
+CREATE INDEX ledger_transfer_cycle ON ledger_transfer (cycle, number);
 -- A team's use of a chip type is charged once in an accounting step.
 CREATE UNIQUE INDEX ledger_entry_charged_once ON ledger_entry (account, chip_type, cycle) WHERE chip_type IS NOT NULL;
 

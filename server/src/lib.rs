@@ -6,6 +6,7 @@
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod cycle;
 pub mod error;
 pub mod json;
 pub mod logging;

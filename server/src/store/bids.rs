@@ -96,7 +96,7 @@ macro_rules! columns {
     };
 }
 
-fn from_row(mut row: Row) -> Result<BidVersion, AppError> {
+fn from_row(row: &mut Row) -> Result<BidVersion, AppError> {
     Ok(BidVersion {
         number: row.unsigned()?,
         id: row.id()?,
@@ -116,8 +116,8 @@ fn from_row(mut row: Row) -> Result<BidVersion, AppError> {
     })
 }
 
-fn from_rows(rows: Vec<Row>) -> Result<Vec<BidVersion>, AppError> {
-    rows.into_iter().map(from_row).collect()
+fn from_rows(mut rows: Vec<Row>) -> Result<Vec<BidVersion>, AppError> {
+    rows.iter_mut().map(from_row).collect()
 }
 
 /// The bids, paused ones among them, that hold in `cycle`.
@@ -143,7 +143,7 @@ pub(crate) async fn newest(tx: &mut Tx, id: &BidId) -> Result<Option<BidVersion>
         " FROM bid b JOIN bid_version v ON v.bid = b.number WHERE b.id = $1",
         " ORDER BY v.version DESC LIMIT 1"
     );
-    tx.row(SQL, values![id.as_str()]).await?.map(from_row).transpose()
+    tx.row(SQL, values![id.as_str()]).await?.as_mut().map(from_row).transpose()
 }
 
 /// The hash of the request that placed a bid, where there is one.
@@ -228,6 +228,22 @@ pub(crate) async fn put_into_effect(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVe
         tx.execute(STAMP, values![cycle]).await?;
     }
     Ok(pending)
+}
+
+/// The versions that took effect in cycles `from` to `to`, each with its cycle, in the order they were written.
+pub(crate) async fn stamped(tx: &mut Tx, from: u64, to: u64) -> Result<Vec<(u64, BidVersion)>, AppError> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        ", v.effective_cycle FROM bid_version v JOIN bid b ON b.number = v.bid",
+        " WHERE v.effective_cycle BETWEEN $1 AND $2 ORDER BY v.effective_cycle, v.bid, v.version"
+    );
+    let mut rows = tx.rows(SQL, values![from, to]).await?;
+    let stamped = rows.iter_mut().map(|row| {
+        let version = from_row(row)?;
+        Ok((row.unsigned()?, version))
+    });
+    stamped.collect()
 }
 
 /// Marks as superseded by `cycle` what waiting versions replace, and waiting versions that end their bid: those never

@@ -105,6 +105,8 @@ pub(crate) trait Versioned: Sized + Send {
     const NEWEST: &'static str;
     /// The versions that wait for the next cycle, in the order they were written.
     const PENDING: &'static str;
+    /// The versions that took effect in cycles `$1` to `$2`, in the order they were written, with their cycle last.
+    const STAMPED: &'static str;
     /// Marks what waiting versions replace as superseded by cycle `$1`.
     const SUPERSEDE: &'static str;
     /// Puts the waiting versions into effect with cycle `$1`.
@@ -113,7 +115,7 @@ pub(crate) trait Versioned: Sized + Send {
     const INSERT: &'static str;
 
     /// Reads the columns of the statements above.
-    fn from_row(row: Row) -> Result<Self, AppError>;
+    fn from_row(row: &mut Row) -> Result<Self, AppError>;
     /// The values of [`Versioned::INSERT`] but the last.
     fn to_values(&self) -> Vec<Value>;
 }
@@ -144,6 +146,13 @@ macro_rules! versioned {
         );
         const PENDING: &'static str =
             concat!("SELECT ", $columns, " FROM ", $table, " WHERE effective_cycle IS NULL ORDER BY version");
+        const STAMPED: &'static str = concat!(
+            "SELECT ",
+            $columns,
+            ", effective_cycle FROM ",
+            $table,
+            " WHERE effective_cycle BETWEEN $1 AND $2 ORDER BY effective_cycle, version"
+        );
         const SUPERSEDE: &'static str = concat!(
             "UPDATE ",
             $table,
@@ -177,7 +186,7 @@ impl Versioned for Organisation {
         parameters: "$1, $2, $3, $4, $5, $6, $7, $8", at: "$9"
     );
 
-    fn from_row(mut row: Row) -> Result<Self, AppError> {
+    fn from_row(row: &mut Row) -> Result<Self, AppError> {
         Ok(Self {
             name: row.text()?,
             data_note: row.optional_text()?,
@@ -211,7 +220,7 @@ impl Versioned for ChipType {
         columns: "id, name, shared, reserve_price", parameters: "$1, $2, $3, $4", at: "$5"
     );
 
-    fn from_row(mut row: Row) -> Result<Self, AppError> {
+    fn from_row(row: &mut Row) -> Result<Self, AppError> {
         Ok(Self {
             id: row.id()?,
             name: row.text()?,
@@ -231,7 +240,7 @@ impl Versioned for Pool {
         columns: "id, name, weight, lends_at_most", parameters: "$1, $2, $3, $4", at: "$5"
     );
 
-    fn from_row(mut row: Row) -> Result<Self, AppError> {
+    fn from_row(row: &mut Row) -> Result<Self, AppError> {
         Ok(Self {
             id: row.id()?,
             name: row.text()?,
@@ -260,7 +269,7 @@ impl Versioned for OwnedSupply {
         key: "pool, chip_type", columns: "pool, chip_type, chips", parameters: "$1, $2, $3", at: "$4"
     );
 
-    fn from_row(mut row: Row) -> Result<Self, AppError> {
+    fn from_row(row: &mut Row) -> Result<Self, AppError> {
         Ok(Self { pool: row.id()?, chip_type: row.id()?, chips: Chips(row.unsigned()?) })
     }
 
@@ -275,7 +284,7 @@ impl Versioned for Team {
         columns: "id, pool, name, income, leverage_thousandths", parameters: "$1, $2, $3, $4, $5", at: "$6"
     );
 
-    fn from_row(mut row: Row) -> Result<Self, AppError> {
+    fn from_row(row: &mut Row) -> Result<Self, AppError> {
         Ok(Self {
             id: row.id()?,
             pool: row.id()?,
@@ -299,12 +308,12 @@ impl Versioned for Team {
 
 /// The versions that hold in `cycle`, in order of their keys.
 pub(crate) async fn in_cycle<T: Versioned>(tx: &mut Tx, cycle: u64) -> Result<Vec<T>, AppError> {
-    tx.rows(T::IN_CYCLE, values![cycle]).await?.into_iter().map(T::from_row).collect()
+    tx.rows(T::IN_CYCLE, values![cycle]).await?.iter_mut().map(T::from_row).collect()
 }
 
 /// The newest versions, in effect or waiting for the next cycle, in order of their keys.
 pub(crate) async fn newest<T: Versioned>(tx: &mut Tx) -> Result<Vec<T>, AppError> {
-    tx.rows(T::NEWEST, []).await?.into_iter().map(T::from_row).collect()
+    tx.rows(T::NEWEST, []).await?.iter_mut().map(T::from_row).collect()
 }
 
 /// Adds a version that takes effect in the next cycle.
@@ -322,12 +331,26 @@ pub(crate) async fn write<T: Versioned + Sync>(
 /// Puts all waiting versions into effect with `cycle`; the answer is what they say, the last one of each entity last.
 pub(crate) async fn put_into_effect<T: Versioned>(tx: &mut Tx, cycle: u64) -> Result<Vec<T>, AppError> {
     let pending: Vec<T> =
-        tx.rows(T::PENDING, []).await?.into_iter().map(T::from_row).collect::<Result<_, _>>()?;
+        tx.rows(T::PENDING, []).await?.iter_mut().map(T::from_row).collect::<Result<_, _>>()?;
     if !pending.is_empty() {
         tx.execute(T::SUPERSEDE, values![cycle]).await?;
         tx.execute(T::STAMP, values![cycle]).await?;
     }
     Ok(pending)
+}
+
+/// The versions that took effect in cycles `from` to `to`, each with its cycle, in the order they were written.
+pub(crate) async fn stamped<T: Versioned>(
+    tx: &mut Tx,
+    from: u64,
+    to: u64,
+) -> Result<Vec<(u64, T)>, AppError> {
+    let mut rows = tx.rows(T::STAMPED, values![from, to]).await?;
+    let stamped = rows.iter_mut().map(|row| {
+        let version = T::from_row(row)?;
+        Ok((row.unsigned()?, version))
+    });
+    stamped.collect()
 }
 
 /// Everything the market knows about the organisation but its bids and money, in one cycle.

@@ -6,8 +6,8 @@ use common::ids::PoolId;
 use common::instant::Instant;
 use sha2::{Digest, Sha256};
 
-use super::db::{Tx, Value, values};
-use crate::error::AppError;
+use super::db::{Row, Tx, Value, values};
+use crate::error::{AppError, ErrorKind};
 
 /// What an account is for. Each holds one pool's currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +60,13 @@ pub enum TransferKind {
 }
 
 impl TransferKind {
+    fn parse(text: &str) -> Result<Self, AppError> {
+        [Self::Mint, Self::Income, Self::Charge, Self::Rebase, Self::Correction, Self::Lapse]
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+            .ok_or_else(|| AppError::internal(format!("a stored transfer has the unknown kind {text:?}")))
+    }
+
     /// The kind as it is stored.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -165,17 +172,54 @@ impl Book {
         Ok(book)
     }
 
-    /// Takes in what others booked since: transfers from the next number on, with their entries.
-    pub(crate) async fn catch_up(&mut self, tx: &mut Tx) -> Result<(), AppError> {
-        const HEAD: &str = "SELECT number, sha256 FROM ledger_transfer ORDER BY number DESC LIMIT 1";
-        let Some(mut head) = tx.row(HEAD, []).await? else { return Ok(()) };
-        let (number, sha256) = (head.unsigned()?, head.sha256()?);
-        if number >= self.next_transfer {
-            *self = Self::load(tx, i64::MAX.unsigned_abs()).await?;
-        } else if sha256 != self.head_sha256 {
-            return Err(AppError::internal("the head of the ledger is not the one that was written"));
+    /// Takes over a transfer that is stored already, next in the chain.
+    ///
+    /// # Errors
+    /// `Inconsistent`: its lines don't sum to zero, a running balance is not the one that follows, or its hash is not the
+    /// one of what it says.
+    pub(crate) fn adopt(&mut self, stored: &StoredTransfer) -> Result<(), AppError> {
+        let key = &stored.transfer.key;
+        let wrong = |what: &str| {
+            AppError::new(
+                ErrorKind::Inconsistent,
+                format!("ledger transfer {} ({key}): {what}", stored.number),
+            )
+        };
+        if stored.number != self.next_transfer {
+            return Err(wrong(&format!("the next number after {} is missing", self.next_transfer - 1)));
         }
+        if stored.entries.iter().map(|(entry, _)| i128::from(entry.line.amount)).sum::<i128>() != 0 {
+            return Err(wrong("its entries do not sum to zero"));
+        }
+        for (entry, owner) in &stored.entries {
+            let StoredOwner { kind, pool, owner } = owner;
+            let number = entry.line.account.0;
+            self.by_number.entry(number).or_insert_with(|| (*kind, owner.clone()));
+            let new = || Account { number, pool: pool.clone(), balance: 0 };
+            self.accounts.entry((*kind, owner.clone())).or_insert_with(new);
+            let after = self.run_on(&entry.line, key)?;
+            if after != entry.balance_after {
+                return Err(wrong(&format!(
+                    "entry {} says balance {} after it, but {} follows",
+                    entry.place, entry.balance_after, after
+                )));
+            }
+        }
+        let entries: Vec<&Entry> = stored.entries.iter().map(|(entry, _)| entry).collect();
+        let sha256 = chained_sha256(self.head_sha256, stored.number, &stored.transfer, &entries)?;
+        if sha256 != stored.sha256 {
+            return Err(wrong("its hash is not the one of what it says, after the transfer before it"));
+        }
+        self.next_transfer += 1;
+        self.head_sha256 = sha256;
         Ok(())
+    }
+
+    /// Drops what was posted but is stored already.
+    pub(crate) fn forget_posted(&mut self) {
+        self.new_accounts.clear();
+        self.new_transfers.clear();
+        self.new_entries.clear();
     }
 
     /// The account of an owner; made where there is none.
@@ -196,9 +240,9 @@ impl Book {
         self.accounts.get(&(AccountKind::Team, team.to_owned())).map_or(0, |account| account.balance)
     }
 
-    /// The number of the last transfer; 0 before the first.
-    pub(crate) const fn last_transfer(&self) -> u64 {
-        self.next_transfer - 1
+    /// The number that the next transfer gets.
+    pub(crate) const fn next_transfer(&self) -> u64 {
+        self.next_transfer
     }
 
     /// The hash at the end of the chain.
@@ -224,7 +268,8 @@ impl Book {
             let balance_after = self.run_on(&line, &transfer.key)?;
             entries.push(Entry { place, line, balance_after });
         }
-        let sha256 = chained_sha256(self.head_sha256, number, &transfer, &entries)?;
+        let sha256 =
+            chained_sha256(self.head_sha256, number, &transfer, &entries.iter().collect::<Vec<_>>())?;
         self.new_transfers.push(values![
             number,
             transfer.kind.as_str(),
@@ -280,10 +325,28 @@ impl Book {
 }
 
 /// A line in its place, with the balance after it.
-struct Entry {
-    place: u64,
-    line: Line,
-    balance_after: i64,
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) place: u64,
+    pub(crate) line: Line,
+    pub(crate) balance_after: i64,
+}
+
+/// Whose account an entry is of.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredOwner {
+    pub(crate) kind: AccountKind,
+    pub(crate) pool: PoolId,
+    pub(crate) owner: String,
+}
+
+/// A transfer as it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredTransfer {
+    pub(crate) number: u64,
+    pub(crate) transfer: NewTransfer,
+    pub(crate) entries: Vec<(Entry, StoredOwner)>,
+    pub(crate) sha256: [u8; 32],
 }
 
 /// The hash of a transfer: over the hash before it and everything that it says, as a JSON list.
@@ -291,7 +354,7 @@ fn chained_sha256(
     before: [u8; 32],
     number: u64,
     transfer: &NewTransfer,
-    entries: &[Entry],
+    entries: &[&Entry],
 ) -> Result<[u8; 32], AppError> {
     let head = (
         hex::encode(before),
@@ -306,4 +369,77 @@ fn chained_sha256(
         .collect();
     let text = serde_json::to_vec(&(head, entries)).map_err(AppError::internal)?;
     Ok(Sha256::digest(text).into())
+}
+
+/// The transfers with numbers from `from` on whose cycle is at most `to_cycle`, in order.
+pub(crate) async fn transfers(
+    tx: &mut Tx,
+    from: u64,
+    to_cycle: u64,
+) -> Result<Vec<StoredTransfer>, AppError> {
+    const TRANSFERS: &str = "SELECT number, kind, cycle, step, pool, reason, unique_key, written_at, sha256 \
+        FROM ledger_transfer WHERE number >= $1 AND number <= COALESCE((SELECT MAX(number) FROM ledger_transfer \
+        WHERE cycle = (SELECT MAX(cycle) FROM ledger_transfer WHERE cycle <= $2)), 0) ORDER BY number";
+    const ENTRIES: &str = "SELECT e.transfer, e.place, e.account, e.amount, e.balance_after, e.chip_type, e.chip_seconds, \
+        e.carry, a.kind, a.pool, a.owner FROM ledger_entry e JOIN ledger_account a ON a.number = e.account \
+        WHERE e.transfer BETWEEN $1 AND $2 ORDER BY e.transfer, e.place";
+    let mut transfers = Vec::new();
+    for mut row in tx.rows(TRANSFERS, values![from, to_cycle]).await? {
+        transfers.push(StoredTransfer {
+            number: row.unsigned()?,
+            transfer: NewTransfer {
+                kind: TransferKind::parse(&row.text()?)?,
+                cycle: row.unsigned()?,
+                step: row.optional_unsigned()?,
+                pool: row.id()?,
+                reason: row.text()?,
+                key: row.text()?,
+                written_at: Instant(row.int()?),
+            },
+            entries: Vec::new(),
+            sha256: row.sha256()?,
+        });
+    }
+    let Some(last) = transfers.last().map(|transfer| transfer.number) else { return Ok(transfers) };
+    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    places.extend(transfers.iter().enumerate().map(|(place, transfer)| (transfer.number, place)));
+    for mut row in tx.rows(ENTRIES, values![from, last]).await? {
+        let number = row.unsigned()?;
+        let (entry, owner) = (entry_from_row(&mut row)?, owner_from_row(&mut row)?);
+        if let Some(place) = places.get(&number) {
+            transfers[*place].entries.push((entry, owner));
+        }
+    }
+    Ok(transfers)
+}
+
+fn entry_from_row(row: &mut Row) -> Result<Entry, AppError> {
+    let (place, account) = (row.unsigned()?, AccountNumber(row.unsigned()?));
+    let (amount, balance_after) = (row.int()?, row.int()?);
+    let used = row.optional_text()?.zip(row.optional_unsigned()?);
+    Ok(Entry { place, line: Line { account, amount, used, carry: row.optional_unsigned()? }, balance_after })
+}
+
+fn owner_from_row(row: &mut Row) -> Result<StoredOwner, AppError> {
+    Ok(StoredOwner { kind: AccountKind::parse(&row.text()?)?, pool: row.id()?, owner: row.text()? })
+}
+
+/// What the last income of each team left below one micro-credit, as of `cycle`, by team.
+pub(crate) async fn income_carries(tx: &mut Tx, cycle: u64) -> Result<BTreeMap<String, u64>, AppError> {
+    const SQL: &str = "SELECT a.owner, COALESCE((SELECT e.carry FROM ledger_entry e WHERE e.account = a.number \
+        AND e.cycle <= $1 AND e.chip_type IS NULL AND e.carry IS NOT NULL \
+        ORDER BY e.cycle DESC, e.transfer DESC LIMIT 1), 0) FROM ledger_account a WHERE a.kind = 'team'";
+    tx.rows(SQL, values![cycle]).await?.iter_mut().map(|row| Ok((row.text()?, row.unsigned()?))).collect()
+}
+
+/// What the last charge of each team and chip type left below one micro-credit, as of `cycle`.
+pub(crate) async fn charge_carries(
+    tx: &mut Tx,
+    cycle: u64,
+) -> Result<BTreeMap<(String, String), u64>, AppError> {
+    const SQL: &str = "SELECT a.owner, c.id, COALESCE((SELECT e.carry FROM ledger_entry e WHERE e.account = a.number \
+        AND e.chip_type = c.id AND e.cycle <= $1 ORDER BY e.cycle DESC LIMIT 1), 0) FROM ledger_account a \
+        CROSS JOIN (SELECT DISTINCT id FROM chip_type_version) c WHERE a.kind = 'team'";
+    let mut rows = tx.rows(SQL, values![cycle]).await?;
+    rows.iter_mut().map(|row| Ok(((row.text()?, row.text()?), row.unsigned()?))).collect()
 }

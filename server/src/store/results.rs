@@ -2,6 +2,8 @@
 //!
 //! Rows of quotas, pool prices and bids are written when they change and hold until the next row of the same key.
 
+use std::collections::BTreeMap;
+
 use common::api::Reason;
 use common::chips::Chips;
 use common::ids::{ChipTypeId, PoolId, TeamId};
@@ -335,7 +337,7 @@ macro_rules! bid_result_columns {
     };
 }
 
-fn bid_result_from_row(mut row: Row) -> Result<BidResult, AppError> {
+fn bid_result_from_row(row: &mut Row) -> Result<BidResult, AppError> {
     let (cycle, bid, chip_type, chips) =
         (row.unsigned()?, row.unsigned()?, row.optional_id()?, row.unsigned()?);
     let (opportunistic_type, opportunistic_chips) = (row.optional_id()?, row.unsigned()?);
@@ -352,19 +354,52 @@ fn bid_result_from_row(mut row: Row) -> Result<BidResult, AppError> {
     })
 }
 
-/// What bids that hold in `cycle` got in it, in order of their numbers.
+/// What bids that hold in `cycle` got in it, in order of their numbers, each with the start of the cycle since which it
+/// holds.
 ///
 /// # Errors
 /// The database can't be read.
-pub async fn bid_results_in(tx: &mut Tx, cycle: u64) -> Result<Vec<BidResult>, AppError> {
+pub async fn bid_results_in(tx: &mut Tx, cycle: u64) -> Result<Vec<(BidResult, Instant)>, AppError> {
     const SQL: &str = concat!(
         "SELECT ",
         bid_result_columns!(),
-        " FROM bid_version v JOIN bid_result r ON r.bid = v.bid WHERE ",
+        ", c.starts_at FROM bid_version v JOIN bid_result r ON r.bid = v.bid JOIN cycle c ON c.number = r.cycle WHERE ",
         "v.effective_cycle <= $1 AND (v.superseded_cycle IS NULL OR v.superseded_cycle > $1) AND r.cycle = ",
         "(SELECT MAX(m.cycle) FROM bid_result m WHERE m.bid = v.bid AND m.cycle <= $1) ORDER BY r.bid"
     );
-    tx.rows(SQL, values![cycle]).await?.into_iter().map(bid_result_from_row).collect()
+    let mut rows = tx.rows(SQL, values![cycle]).await?;
+    let results = rows.iter_mut().map(|row| Ok((bid_result_from_row(row)?, Instant(row.int()?))));
+    results.collect()
+}
+
+/// All rows that cycles `from` to `to` wrote, by cycle.
+pub(crate) async fn rows_between(tx: &mut Tx, from: u64, to: u64) -> Result<BTreeMap<u64, Rows>, AppError> {
+    const POOL_PRICES: &str = concat!(
+        "SELECT ",
+        pool_price_columns!(),
+        " FROM pool_price WHERE cycle BETWEEN $1 AND $2 ORDER BY cycle, pool, chip_type"
+    );
+    const BIDS: &str = concat!(
+        "SELECT ",
+        bid_result_columns!(),
+        " FROM bid_result r WHERE r.cycle BETWEEN $1 AND $2 ORDER BY r.cycle, r.bid"
+    );
+    let mut cycles: BTreeMap<u64, Rows> = BTreeMap::new();
+    for row in prices(tx, from, to, None).await? {
+        cycles.entry(row.cycle).or_default().prices.push(row);
+    }
+    for row in tx.rows(POOL_PRICES, values![from, to]).await? {
+        let row = pool_price_from_row(row)?;
+        cycles.entry(row.cycle).or_default().pool_prices.push(row);
+    }
+    for row in quota_changes(tx, from.saturating_sub(1), to).await? {
+        cycles.entry(row.cycle).or_default().quotas.push(row);
+    }
+    for mut row in tx.rows(BIDS, values![from, to]).await? {
+        let row = bid_result_from_row(&mut row)?;
+        cycles.entry(row.cycle).or_default().bids.push(row);
+    }
+    Ok(cycles)
 }
 
 /// The rows that one cycle writes.

@@ -1,0 +1,1 @@
+//! Proves the history.

@@ -1,0 +1,130 @@
+//! A small organisation, a store of either kind, and bids to play with.
+
+use common::chips::Chips;
+use common::ids::BidId;
+use common::instant::Instant;
+use common::money::{MicroCredits, Price};
+use market::snapshot::{Alternative, Lending};
+use server::services::bids::NewBid;
+use server::services::ledger::Grant;
+use server::services::organisation::{self, NewOrganisation};
+use server::store::bids::BidTerms;
+use server::store::entities::{ChipType, Organisation, OwnedSupply, Pool, Setup, Team};
+use server::store::{Place, Store};
+
+/// 2026-11-30T00:00:00Z.
+pub(crate) const START: Instant = Instant(1_795_996_800_000_000);
+
+/// A store and the folder it lives in.
+pub(crate) struct TestStore {
+    pub(crate) name: &'static str,
+    pub(crate) place: Place,
+    pub(crate) store: Store,
+    _folder: tempfile::TempDir,
+}
+
+/// A new, empty SQLite file.
+pub(crate) async fn sqlite() -> TestStore {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::Sqlite { path: folder.path().join("market.sqlite"), durable: false };
+    open("sqlite", place, folder).await
+}
+
+/// A new, empty PostgreSQL database; none where it is left out on purpose.
+pub(crate) async fn postgres() -> Option<TestStore> {
+    let url = crate::postgres::new_database().await?;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    Some(open("postgres", Place::Postgres { url, connections: 5 }, folder).await)
+}
+
+/// Both kinds, as far as they are there.
+pub(crate) async fn both() -> Vec<TestStore> {
+    let mut stores = vec![sqlite().await];
+    stores.extend(postgres().await);
+    stores
+}
+
+async fn open(name: &'static str, place: Place, folder: tempfile::TempDir) -> TestStore {
+    let store = Store::open(&place).await.expect("the store opens");
+    TestStore { name, place, store, _folder: folder }
+}
+
+/// A whole number of credits.
+pub(crate) fn credits(credits: i64) -> MicroCredits {
+    MicroCredits(credits * 1_000_000)
+}
+
+/// Two chip types, two pools, three teams; 40 A100 shared and 16 owned, 8 H100 shared.
+pub(crate) fn setup() -> Setup {
+    let chip_type = |name: &str, shared| ChipType {
+        id: name.parse().expect("an id"),
+        name: name.to_owned(),
+        shared: Chips(shared),
+        reserve_price: Price(0),
+    };
+    let pool = |name: &str, weight| Pool {
+        id: name.parse().expect("an id"),
+        name: name.to_owned(),
+        weight: credits(weight),
+        lending: Lending::All,
+    };
+    let team = |name: &str, pool: &str, income| Team {
+        id: name.parse().expect("an id"),
+        pool: pool.parse().expect("an id"),
+        name: name.to_owned(),
+        income: credits(income),
+        leverage_thousandths: 2_000,
+    };
+    Setup {
+        organisation: Organisation { name: "Test".to_owned(), ..Organisation::default() },
+        chip_types: vec![chip_type("A100", 40), chip_type("H100", 8)],
+        pools: vec![pool("research", 60), pool("products", 40)],
+        owned: vec![OwnedSupply {
+            pool: "research".parse().expect("an id"),
+            chip_type: "A100".parse().expect("an id"),
+            chips: Chips(16),
+        }],
+        teams: vec![
+            team("speech", "research", 30),
+            team("vision", "research", 31),
+            team("ads", "products", 80),
+        ],
+    }
+}
+
+/// Writes the organisation, with a starting balance for each team.
+pub(crate) async fn create(store: &Store) {
+    let setup = setup();
+    let grant = |team: &Team| Grant {
+        team: team.id.clone(),
+        amount: credits(100),
+        reason: "starting balance".to_owned(),
+        key: format!("start-{}", team.id),
+    };
+    let grants = setup.teams.iter().map(grant).collect();
+    let mut tx = store.write().await.expect("a transaction");
+    organisation::create(&mut tx, START, &NewOrganisation { setup, grants }).await.expect("an organisation");
+    tx.commit().await.expect("a commit");
+}
+
+/// A bid for `chips` of a chip type, without a limit or an estimate.
+pub(crate) fn bid(id: &str, team: &str, chip_type: &str, chips: u64) -> NewBid {
+    NewBid {
+        id: BidId::new(id).expect("an id"),
+        team: team.parse().expect("an id"),
+        terms: BidTerms {
+            name: format!("job {id}"),
+            note: String::new(),
+            position: 0,
+            alternatives: vec![Alternative {
+                chip_type: chip_type.parse().expect("an id"),
+                chips: Chips(chips),
+                min_chips: Chips(1),
+            }],
+            limit: None,
+            not_before: None,
+            not_after: None,
+            work_chip_seconds: None,
+        },
+    }
+}

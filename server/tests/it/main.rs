@@ -1,0 +1,5 @@
+//! The server's integration tests: everything that needs a database, on SQLite and on PostgreSQL.
+
+mod clearing;
+mod fixture;
+mod postgres;
