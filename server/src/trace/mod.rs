@@ -65,17 +65,17 @@ impl Trace {
         let end = self.jobs.partition_point(|job| job.submitted_at < to);
         &self.jobs[start..end.max(start)]
     }
+}
 
-    /// Chips asked for on average over `from..to`, in thousandths, if each job ran from its submission on.
-    #[must_use]
-    pub fn mean_demand_milli(&self, from: Instant, to: Instant) -> u64 {
-        let span = to.0.saturating_sub(from.0) / MICROS_PER_SECOND;
-        if span <= 0 {
-            return 0;
-        }
-        let chip_seconds: u128 = self.jobs.iter().map(|job| demand_within(job, from, to)).sum();
-        u64::try_from(chip_seconds * 1_000 / u128::from(span.unsigned_abs())).unwrap_or(u64::MAX)
+/// Chips that jobs ask for on average over `from..to`, in thousandths, if each ran from its submission on.
+#[must_use]
+pub fn mean_demand_milli(jobs: &[Job], from: Instant, to: Instant) -> u64 {
+    let span = to.0.saturating_sub(from.0) / MICROS_PER_SECOND;
+    if span <= 0 {
+        return 0;
     }
+    let chip_seconds: u128 = jobs.iter().map(|job| demand_within(job, from, to)).sum();
+    u64::try_from(chip_seconds * 1_000 / u128::from(span.unsigned_abs())).unwrap_or(u64::MAX)
 }
 
 /// Chip-seconds that a job would hold within `from..to` if it ran from its submission on.
@@ -103,8 +103,8 @@ mod tests {
         };
         let at = |seconds| Instant(0).plus_seconds(seconds);
         // 2 chips for 50 s, 4 for 10 s and 1 for 10 s within seconds 50 to 100.
-        assert_eq!(trace.mean_demand_milli(at(50), at(100)), (100 + 40 + 10) * 1_000 / 50);
-        assert_eq!(trace.mean_demand_milli(at(100), at(100)), 0);
+        assert_eq!(mean_demand_milli(&trace.jobs, at(50), at(100)), (100 + 40 + 10) * 1_000 / 50);
+        assert_eq!(mean_demand_milli(&trace.jobs, at(100), at(100)), 0);
         assert_eq!(trace.submitted_between(at(50), at(90)), &trace.jobs[1..2]);
         assert_eq!(trace.submitted_between(at(200), at(100)), &[]);
     }

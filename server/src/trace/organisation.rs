@@ -10,7 +10,7 @@ use common::money::{MICROS_PER_CREDIT, MicroCredits, Price};
 use market::snapshot::{Alternative, OwnedChips};
 use sha2::{Digest, Sha256};
 
-use super::{Job, Trace, chip_types, philly};
+use super::{Job, Trace, chip_types, mean_demand_milli, philly};
 
 /// Names of the pools; a trace does not tell what its clusters belong to. At most so many pools.
 const POOLS: [(&str, &str); 4] =
@@ -111,7 +111,7 @@ pub fn fitting_chips(trace: &Trace) -> u64 {
     let length = (days + 1).min(BUSY_DAYS) * DAY;
     let demand = (0..=(days + 1 - BUSY_DAYS).max(0)).map(|day| {
         let from = trace.begins_at().plus_seconds(day * DAY);
-        trace.mean_demand_milli(from, from.plus_seconds(length))
+        mean_demand_milli(&trace.jobs, from, from.plus_seconds(length))
     });
     (demand.max().unwrap_or(0) * 11 / 10).div_ceil(20_000).max(1) * 20
 }
