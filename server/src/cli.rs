@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::clear;
 use crate::config::{self, Config, Sources};
 use crate::error::AppError;
-use crate::logging;
+use crate::{http, logging, serve};
 
 /// A quota marketplace for ML training chips.
 ///
@@ -61,8 +62,23 @@ struct Settings {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the market and show it in a browser
+    Serve(ServeArgs),
+    /// Bring the database's tables up to this version, and do nothing else
+    Migrate,
+    /// Clear one market from a JSON file and print the outcome
+    Clear(clear::ClearArgs),
+    /// Print the OpenAPI document of the REST API
+    Openapi,
     /// Print the default configuration file with every key explained
     Config,
+}
+
+#[derive(Debug, Args)]
+struct ServeArgs {
+    /// Address and port [default: 127.0.0.1:7878]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
 }
 
 impl Settings {
@@ -115,10 +131,20 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), AppError> {
     let Cli { settings, command } = cli;
-    let loaded = settings.load(None)?;
-    logging::start(&loaded.log)?;
     match command {
         Command::Config => print(&config::default_file()),
+        Command::Openapi => print(&http::openapi_json()),
+        Command::Clear(args) => clear::run(&args),
+        Command::Migrate => {
+            let config = settings.load(None)?;
+            logging::start(&config.log)?;
+            block_on(serve::migrate(&config.database))
+        }
+        Command::Serve(args) => {
+            let config = settings.load(args.listen.as_ref())?;
+            logging::start(&config.log)?;
+            block_on(serve::run(&config))
+        }
     }
 }
 
@@ -131,4 +157,16 @@ pub(crate) fn print(text: &str) -> Result<(), AppError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Runs a command on a runtime. Pages are rendered on its workers, and a page that waits for data must not keep the
+/// services from answering: so at least four of them.
+fn block_on<F: Future<Output = Result<(), AppError>>>(command: F) -> Result<(), AppError> {
+    let cores = std::thread::available_parallelism().map_or(4, std::num::NonZero::get);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.max(4))
+        .enable_all()
+        .build()
+        .map_err(AppError::internal)?
+        .block_on(command)
 }

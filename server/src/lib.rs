@@ -3,14 +3,17 @@
 //! Dependencies point inwards: command line and HTTP → services → store → common; services → market. The engine
 //! knows nothing of servers.
 
+pub mod clear;
 pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod cycle;
 pub mod error;
+pub mod http;
 pub mod json;
 pub mod logging;
 pub mod replay;
+pub mod serve;
 pub mod services;
 pub mod store;
 pub mod trace;

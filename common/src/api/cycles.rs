@@ -135,6 +135,24 @@ pub enum Reason {
     NoSupply,
 }
 
+impl Reason {
+    /// The reason as it stands in JSON and CSV.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Filled => "filled",
+            Self::PartlyFilled => "partly_filled",
+            Self::PriceAboveLimit => "price_above_limit",
+            Self::TeamSpendingCap => "team_spending_cap",
+            Self::GangDoesNotFit => "gang_does_not_fit",
+            Self::BehindInQueue => "behind_in_queue",
+            Self::LostTie => "lost_tie",
+            Self::NotInWindow => "not_in_window",
+            Self::NoSupply => "no_supply",
+        }
+    }
+}
+
 /// One bid in a cycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-mod border;
 mod builder;
 mod cases;
 mod depth;
@@ -11,6 +10,4 @@ mod exhaustive;
 mod explain;
 mod invariants;
 mod random;
-mod settling;
 mod support;
-mod what_if;

@@ -5,4 +5,5 @@ mod checks;
 pub mod ledger;
 pub mod live;
 pub mod organisation;
+pub mod read;
 pub mod supply;

@@ -128,6 +128,19 @@ pub async fn price_points(
     to: Instant,
     step_seconds: u32,
 ) -> Result<Vec<PricePoint>, AppError> {
+    let steps = price_steps(tx, chip_type, pool, from, to, step_seconds).await?;
+    Ok(steps.iter().map(PricePiece::to_point).collect())
+}
+
+/// The steps behind [`price_points`].
+async fn price_steps(
+    tx: &mut Tx,
+    chip_type: &ChipTypeId,
+    pool: Option<&PoolId>,
+    from: Instant,
+    to: Instant,
+    step_seconds: u32,
+) -> Result<Vec<PricePiece>, AppError> {
     let step = i64::from(step_seconds);
     let mut pieces = Vec::new();
     let mut raw_from = from;
@@ -141,8 +154,7 @@ pub async fn price_points(
             raw_pieces(tx, chip_type, pool, raw_from, to, if step == 0 { i64::MAX } else { step }).await?,
         );
     }
-    let steps = if step == 0 { pieces } else { fold(pieces, step) };
-    Ok(steps.iter().map(PricePiece::to_point).collect())
+    Ok(if step == 0 { pieces } else { fold(pieces, step) })
 }
 
 /// The stretches between `from` and `to`, one per cycle, cut at multiples of `cut_seconds`.
@@ -258,4 +270,19 @@ pub async fn supply_changes(
         before = Some(after);
     }
     Ok(changes)
+}
+
+/// Chip-seconds of a chip type supplied from `from` to `to`, by steps that begin at multiples of their length.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn supplied(
+    tx: &mut Tx,
+    chip_type: &ChipTypeId,
+    from: Instant,
+    to: Instant,
+    step_seconds: u32,
+) -> Result<Vec<(Instant, u64)>, AppError> {
+    let steps = price_steps(tx, chip_type, None, from, to, step_seconds).await?;
+    Ok(steps.iter().map(|step| (step.starts_at, step.supply_chip_seconds)).collect())
 }

@@ -470,3 +470,15 @@ fn bid_result_values(row: &BidResult) -> Result<[Value; 8], AppError> {
         row.done_chip_seconds,
     ])
 }
+
+/// The start of the cycle with the last accounting step: use from then on is not charged for yet. Before the first
+/// step the start of the first cycle; none before the first cycle.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn unsettled_since(tx: &mut Tx) -> Result<Option<Instant>, AppError> {
+    const SQL: &str = "SELECT COALESCE((SELECT MAX(starts_at) FROM cycle WHERE step IS NOT NULL), \
+                       (SELECT MIN(starts_at) FROM cycle))";
+    let row = tx.row(SQL, []).await?;
+    row.map_or(Ok(None), |mut row| Ok(row.optional_int()?.map(Instant)))
+}

@@ -1,0 +1,57 @@
+//! Extractors whose refusals are problem documents that name the field.
+
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::error::AppError;
+
+/// The query of an address, read into `T`. `T` denies unknown fields, so that a misspelt filter is not ignored.
+#[derive(Debug)]
+pub(super) struct Query<T>(pub(super) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = AppError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, AppError> {
+        let text = parts.uri.query().unwrap_or_default();
+        let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes()));
+        serde_path_to_error::deserialize(pairs).map(Self).map_err(|error| {
+            let path = error.path().to_string();
+            let field = path.trim_matches(['?', '.']);
+            let field = if field.is_empty() { "query" } else { field };
+            AppError::invalid(field, in_words(error.inner().to_string(), text, field))
+        })
+    }
+}
+
+/// What is wrong with a field. The reader's texts for numbers name neither the value nor what would be right.
+fn in_words(detail: String, query: &str, field: &str) -> String {
+    let about_numbers = ["invalid digit", "cannot parse integer", "number too"];
+    if !about_numbers.iter().any(|start| detail.starts_with(start)) {
+        return detail;
+    }
+    let value =
+        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == field).map(|(_, value)| value);
+    format!("is {:?}; it must be a whole number in its range", value.unwrap_or_default())
+}
+
+/// The one variable part of an address, read into `T`; a text that is no `T` names nothing, so the answer is 404.
+#[derive(Debug)]
+pub(super) struct Segment<T>(pub(super) T);
+
+impl<S: Send + Sync, T: std::str::FromStr> FromRequestParts<S> for Segment<T>
+where
+    T::Err: std::fmt::Display,
+{
+    type Rejection = AppError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, AppError> {
+        let Path(text) = Path::<String>::from_request_parts(parts, state)
+            .await
+            .map_err(|error| AppError::not_found("address", parts.uri.path()).with_context(error))?;
+        text.parse().map(Self).map_err(|error: T::Err| {
+            AppError::not_found("thing", format!("{text:?}; that part of the address {error}"))
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! HTTP: the REST API, server events, health, metrics and the pages. Thin: a handler extracts, calls one service
+//! method and maps the answer.
+
+mod answer;
+mod api;
+mod events;
+mod extract;
+mod health;
+mod layers;
+pub mod metrics;
+mod problem;
+mod site;
+mod tables;
+
+use std::sync::Arc;
+
+use app::document::SiteFiles;
+use axum::Router;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::clock::IdSource;
+use crate::config::ServerConfig;
+use crate::services::read::MarketReader;
+
+pub use site::embedded_site;
+
+/// What the handlers share.
+#[derive(Clone)]
+pub(crate) struct AppState(Arc<Shared>);
+
+struct Shared {
+    config: ServerConfig,
+    market: Arc<MarketReader>,
+    metrics: PrometheusHandle,
+    request_ids: IdSource,
+    shutdown: CancellationToken,
+    streams: Arc<Semaphore>,
+}
+
+impl AppState {
+    fn config(&self) -> &ServerConfig {
+        &self.0.config
+    }
+
+    fn market(&self) -> &Arc<MarketReader> {
+        &self.0.market
+    }
+
+    fn metrics(&self) -> &PrometheusHandle {
+        &self.0.metrics
+    }
+
+    fn new_request_id(&self) -> String {
+        self.0.request_ids.new_id(self.0.market.now())
+    }
+
+    /// Cancelled when the server begins to shut down: streams end.
+    fn shutdown(&self) -> &CancellationToken {
+        &self.0.shutdown
+    }
+
+    fn streams(&self) -> &Arc<Semaphore> {
+        &self.0.streams
+    }
+}
+
+/// The title and the general part of the OpenAPI document; the routes add themselves.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Quota Marketplace",
+        description = "Uniform-price clearing of internal quota for ML training chips. Prices and amounts are \
+                       decimal strings in credits, chips are whole numbers, instants are RFC 3339 in UTC. Errors \
+                       are problem documents (RFC 9457). Lists page by an opaque cursor.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+    ),
+    tags(
+        (name = "market", description = "Prices, depth, allocations and cycles"),
+        (name = "health", description = "For supervisors and monitoring"),
+    )
+)]
+struct Document;
+
+/// All routes that the OpenAPI document describes, and the document.
+fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .nest("/api/v1", api::routes().routes(routes!(events::events)))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(metrics::metrics))
+        .split_for_parts()
+}
+
+/// The OpenAPI document as JSON, with a line end.
+#[must_use]
+pub fn openapi_json() -> String {
+    let (_, document) = described();
+    // The document holds only texts and numbers, which always have a JSON form.
+    document.to_pretty_json().map(|json| json + "\n").unwrap_or_default()
+}
+
+/// What a server is made of.
+pub struct Parts {
+    /// Limits.
+    pub config: ServerConfig,
+    /// What the answers come from.
+    pub market: Arc<MarketReader>,
+    /// The built browser part; without one the pages say how to build it.
+    pub site: Option<SiteFiles>,
+    /// Cancelled when the server begins to shut down.
+    pub shutdown: CancellationToken,
+}
+
+/// The whole server as a service.
+#[must_use]
+pub fn router(parts: Parts) -> Router {
+    let state = AppState(Arc::new(Shared {
+        streams: Arc::new(Semaphore::new(parts.config.max_streams)),
+        config: parts.config,
+        market: parts.market,
+        metrics: metrics::recorder(),
+        request_ids: IdSource::random(),
+        shutdown: parts.shutdown,
+    }));
+    let (described, document) = described();
+    let api = described
+        .merge(site::api_page(document))
+        .route("/api", axum::routing::any(problem::no_such_address))
+        .route("/api/{*rest}", axum::routing::any(problem::no_such_address))
+        .method_not_allowed_fallback(problem::no_such_method);
+    let routes = site::pages(api, &state, parts.site);
+    layers::around(routes, &state).with_state(state)
+}

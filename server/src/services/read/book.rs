@@ -1,0 +1,104 @@
+//! The Bid book: aggregate demand for one chip type. Single bids stay sealed.
+
+use std::sync::Arc;
+
+use common::api::{BookView, PoolDemand, PoolName};
+use common::chips::Chips;
+use common::ids::ChipTypeId;
+use market::outcome::{ChipTypeOutcome, PoolOutcome};
+use market::{Clearing, Market};
+
+use super::MarketReader;
+use super::latest::Latest;
+use crate::error::{AppError, ErrorKind};
+use crate::services::live::Cleared;
+use crate::store::entities::{Pool, Setup};
+
+/// Most levels of a depth table.
+const MAX_LEVELS: usize = 200;
+
+/// A clearing computed again, with the engine's own tables: what depth and explanations are made from.
+pub(super) struct Computed {
+    pub(super) market: Market,
+    pub(super) clearing: Clearing,
+}
+
+impl Computed {
+    /// Clears a snapshot on a thread of its own, so that pages go on meanwhile.
+    pub(super) async fn of(cleared: Arc<Cleared>) -> Result<Self, AppError> {
+        let clear = move || {
+            let market = Market::build(&cleared.snapshot).map_err(AppError::internal)?;
+            let clearing = market.clear();
+            Ok(Self { market, clearing })
+        };
+        tokio::task::spawn_blocking(clear).await.map_err(AppError::internal)?
+    }
+}
+
+impl MarketReader {
+    /// Demand for one chip type at each price in the cycle in force; without one, for the first.
+    ///
+    /// # Errors
+    /// `NotFound`: there is no such chip type, or none at all. `Unavailable`: the database does not answer.
+    pub async fn book(&self, chip_type: Option<ChipTypeId>) -> Result<BookView, AppError> {
+        let latest = self.latest().await?;
+        let setup = &latest.setup;
+        let first = || setup.chip_types.first().map(|chip_type| chip_type.id.clone());
+        let chip_type = chip_type.or_else(first).ok_or_else(no_chip_types)?;
+        latest.check_chip_type(&chip_type)?;
+        let row = setup.chip_types.iter().find(|row| row.id == chip_type);
+        let cleared = latest
+            .cleared
+            .as_ref()
+            .and_then(|cleared| cleared.outcome.chip_types.iter().find(|outcome| outcome.id == chip_type));
+        let levels = match latest.computed().await? {
+            Some(computed) => computed.clearing.depth(&computed.market, &chip_type, MAX_LEVELS),
+            None => Vec::new(),
+        };
+        Ok(BookView {
+            clock: self.clock(),
+            chip_types: latest.rows(None),
+            pools: latest.pool_names(),
+            supply: cleared.map_or(Chips(0), |outcome| outcome.supply),
+            reference_price: cleared.and_then(|outcome| outcome.reference_price),
+            reserve_price: row.map(|row| row.reserve_price).unwrap_or_default(),
+            levels,
+            by_pool: cleared.map_or_else(Vec::new, |outcome| pool_demands(outcome, setup)),
+            chip_type,
+        })
+    }
+}
+
+impl Latest {
+    /// The cycle in force, cleared again once; absent before the first cycle.
+    async fn computed(&self) -> Result<Option<&Computed>, AppError> {
+        let Some(cleared) = &self.cleared else { return Ok(None) };
+        self.computed.get_or_try_init(|| Computed::of(Arc::clone(cleared))).await.map(Some)
+    }
+}
+
+fn no_chip_types() -> AppError {
+    AppError::new(
+        ErrorKind::NotFound,
+        "there are no chip types yet; `quota-marketplace demo` sets up a market",
+    )
+}
+
+/// What each pool wants and got.
+pub(super) fn pool_demands(outcome: &ChipTypeOutcome, setup: &Setup) -> Vec<PoolDemand> {
+    outcome.pools.iter().map(|pool| pool_demand(pool, &setup.pools)).collect()
+}
+
+fn pool_demand(outcome: &PoolOutcome, pools: &[Pool]) -> PoolDemand {
+    let name = pools.iter().find(|pool| pool.id == outcome.id).map_or(outcome.id.as_str(), |pool| &pool.name);
+    PoolDemand {
+        pool: PoolName { id: outcome.id.clone(), name: name.to_owned() },
+        owned: outcome.owned,
+        lent: outcome.lent,
+        bought: outcome.bought,
+        asked: outcome.asked,
+        granted: outcome.granted,
+        price: outcome.price,
+        local_price: outcome.local_price,
+    }
+}

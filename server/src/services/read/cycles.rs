@@ -1,0 +1,277 @@
+//! Cycles: a list, and one computed again from its stored inputs.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use common::api::{
+    CycleBid, CycleChipType, CycleProof, CycleSummary, CycleTeam, CycleView, Occupancy, Page, TeamQuota,
+};
+use common::chips::Chips;
+use common::ids::{BidId, TeamId};
+use market::Explanation;
+use market::snapshot::Bid;
+use tokio::sync::Mutex;
+
+use super::MarketReader;
+use super::book::{Computed, pool_demands};
+use super::latest::occupancy;
+use crate::cycle::{self, Rebuilt};
+use crate::error::AppError;
+use crate::services::live::Cleared;
+use crate::store::Tx;
+use crate::store::bids::{self, BidName};
+use crate::store::entities::Setup;
+use crate::store::results::{self, ChipTypePrice, Cycle};
+
+/// Most bids of a cycle's page.
+const MAX_BIDS: usize = 500;
+
+/// Most cycles in one page of the list.
+const MAX_LIMIT: u32 = 500;
+
+/// Opened cycles that are kept: several people tend to look at the same ones.
+const KEPT: usize = 4;
+
+/// The cycles opened last. What a past cycle was never changes, so nothing here gets old.
+#[derive(Default)]
+pub(super) struct CycleCache(Mutex<VecDeque<Arc<Opened>>>);
+
+/// A cycle computed again.
+struct Opened {
+    cycle: Cycle,
+    setup: Setup,
+    cleared: Arc<Cleared>,
+    computed: Computed,
+    names: BTreeMap<BidId, BidName>,
+    prices: Vec<ChipTypePrice>,
+    proof: CycleProof,
+}
+
+impl MarketReader {
+    /// One page of cycles, newest first.
+    ///
+    /// # Errors
+    /// `Invalid`: the cursor is none that this list gave out, or the limit is out of its range. `Unavailable`: the
+    /// database does not answer.
+    pub async fn cycles(&self, cursor: Option<&str>, limit: u32) -> Result<Page<CycleSummary>, AppError> {
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(AppError::invalid("limit", format!("is {limit}; it must be 1 to {MAX_LIMIT}")));
+        }
+        let before = cursor.map_or(Ok(u64::MAX >> 1), read_cursor)?;
+        let mut tx = self.store.read().await?;
+        let mut cycles = results::cycles_before(&mut tx, before, limit + 1).await?;
+        let more = cycles.len() > limit as usize;
+        cycles.truncate(limit as usize);
+        let (Some(newest), Some(oldest)) = (cycles.first(), cycles.last()) else {
+            return Ok(Page { items: Vec::new(), next_cursor: None });
+        };
+        let next_cursor = more.then(|| format!("{CURSOR_PREFIX}{}", oldest.number));
+        let prices = results::prices(&mut tx, oldest.number, newest.number, None).await?;
+        let mut ends_at = results::cycle(&mut tx, newest.number + 1).await?.map(|next| next.starts_at);
+        let mut items = Vec::with_capacity(cycles.len());
+        for cycle in &cycles {
+            let of_cycle = prices.iter().filter(|row| row.cycle == cycle.number);
+            items.push(CycleSummary { ends_at, ..summary(cycle, of_cycle) });
+            ends_at = Some(cycle.starts_at);
+        }
+        Ok(Page { items, next_cursor })
+    }
+
+    /// One cycle, computed again from its stored inputs; with a team, only that team's bids.
+    ///
+    /// # Errors
+    /// `NotFound`: there is no such cycle, or no such team in it. `Unavailable`: the database does not answer.
+    pub async fn cycle(&self, number: u64, team: Option<TeamId>) -> Result<CycleView, AppError> {
+        let mut tx = self.store.read().await?;
+        let opened = self.opened(&mut tx, number).await?;
+        if let Some(team) = &team
+            && !opened.setup.teams.iter().any(|known| known.id == *team)
+        {
+            return Err(AppError::not_found("team", team));
+        }
+        let next = results::cycle(&mut tx, number + 1).await?;
+        let (bids, bids_left_out) = opened.bids(team.as_ref());
+        Ok(CycleView {
+            summary: CycleSummary {
+                ends_at: next.map(|next| next.starts_at),
+                ..summary(&opened.cycle, opened.prices.iter())
+            },
+            proof: opened.proof.clone(),
+            chip_types: opened.chip_types(),
+            teams: opened.teams(),
+            bids,
+            bids_left_out,
+        })
+    }
+
+    async fn opened(&self, tx: &mut Tx, number: u64) -> Result<Arc<Opened>, AppError> {
+        let mut kept = self.opened.0.lock().await;
+        if let Some(opened) = kept.iter().find(|opened| opened.cycle.number == number) {
+            return Ok(Arc::clone(opened));
+        }
+        let opened = Arc::new(Opened::load(tx, number).await?);
+        kept.truncate(KEPT - 1);
+        kept.push_front(Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+/// Cursors are opaque to clients; the prefix keeps those of other lists out.
+const CURSOR_PREFIX: &str = "before-";
+
+fn read_cursor(cursor: &str) -> Result<u64, AppError> {
+    let number = cursor.strip_prefix(CURSOR_PREFIX).and_then(|number| number.parse().ok());
+    number.ok_or_else(|| {
+        AppError::invalid(
+            "cursor",
+            format!("{cursor:?} is no cursor of this list; take next_cursor of a page before"),
+        )
+    })
+}
+
+/// The row of a cycle, without its end.
+fn summary<'a>(cycle: &Cycle, prices: impl Iterator<Item = &'a ChipTypePrice>) -> CycleSummary {
+    let mut all = Occupancy::default();
+    for row in prices.map(occupancy) {
+        all.supply.0 += row.supply.0;
+        all.paid.0 += row.paid.0;
+        all.opportunistic.0 += row.opportunistic.0;
+        all.idle.0 += row.idle.0;
+    }
+    CycleSummary {
+        cycle: cycle.number,
+        starts_at: cycle.starts_at,
+        ends_at: None,
+        clear_micros: cycle.clear_micros,
+        bids: cycle.bids,
+        occupancy: all,
+    }
+}
+
+impl Opened {
+    async fn load(tx: &mut Tx, number: u64) -> Result<Self, AppError> {
+        let missing = || AppError::not_found("cycle", number);
+        results::cycle(tx, number).await?.ok_or_else(missing)?;
+        let setup = Setup::in_cycle(tx, number).await?.ok_or_else(missing)?;
+        let names = bids::names(tx, number).await?;
+        let prices = results::prices(tx, number, number, None).await?;
+        let Rebuilt { cycle, cleared, snapshot_matches, outcome_matches } =
+            cycle::rebuild(tx, number).await?;
+        let cleared = Arc::new(cleared);
+        let computed = Computed::of(Arc::clone(&cleared)).await?;
+        let proof = CycleProof {
+            snapshot_sha256: hex::encode(cycle.snapshot_sha256),
+            outcome_sha256: hex::encode(cycle.outcome_sha256),
+            snapshot_matches,
+            outcome_matches,
+        };
+        Ok(Self { cycle, setup, cleared, computed, names, prices, proof })
+    }
+
+    fn chip_types(&self) -> Vec<CycleChipType> {
+        let outcomes = self.cleared.outcome.chip_types.iter();
+        outcomes
+            .map(|outcome| {
+                let row = self.setup.chip_types.iter().find(|row| row.id == outcome.id);
+                let price = self.prices.iter().find(|row| row.chip_type == outcome.id);
+                CycleChipType {
+                    chip_type: outcome.id.clone(),
+                    reference_price: outcome.reference_price,
+                    reserve_price: row.map(|row| row.reserve_price).unwrap_or_default(),
+                    shared: row.map_or(Chips(0), |row| row.shared),
+                    asked: outcome.asked,
+                    occupancy: price.map_or_else(Occupancy::default, occupancy),
+                    pools: pool_demands(outcome, &self.setup),
+                }
+            })
+            .collect()
+    }
+
+    fn teams(&self) -> Vec<CycleTeam> {
+        let Cleared { snapshot, outcome } = &*self.cleared;
+        let inputs: BTreeMap<&TeamId, &market::snapshot::Team> =
+            snapshot.teams.iter().map(|team| (&team.id, team)).collect();
+        let names: BTreeMap<&TeamId, &str> =
+            self.setup.teams.iter().map(|team| (&team.id, team.name.as_str())).collect();
+        let team = |team: &market::outcome::TeamOutcome| {
+            let input = inputs.get(&team.id)?;
+            Some(CycleTeam {
+                team: team.id.clone(),
+                name: names.get(&team.id).map_or(team.id.as_str(), |name| name).to_owned(),
+                balance: input.balance,
+                income: input.income,
+                cap: team.cap,
+                quotas: team.markets.iter().map(quota).collect(),
+            })
+        };
+        outcome.teams.iter().filter_map(team).collect()
+    }
+
+    /// At most [`MAX_BIDS`] bids and how many more there are.
+    fn bids(&self, team: Option<&TeamId>) -> (Vec<CycleBid>, u64) {
+        let inputs: BTreeMap<&BidId, &Bid> =
+            self.cleared.snapshot.bids.iter().map(|bid| (&bid.id, bid)).collect();
+        let mut bids = Vec::new();
+        let mut left_out = 0;
+        let mut place = Place::default();
+        for explanation in self.computed.clearing.explanations(&self.computed.market) {
+            let Some(input) = inputs.get(&explanation.bid) else { continue };
+            let place = place.next(&input.team);
+            if team.is_some_and(|team| *team != input.team) {
+                continue;
+            }
+            if bids.len() == MAX_BIDS {
+                left_out += 1;
+            } else {
+                bids.push(self.bid(explanation, input, place));
+            }
+        }
+        (bids, left_out)
+    }
+
+    fn bid(&self, explanation: Explanation, input: &Bid, place: u64) -> CycleBid {
+        // A bid that could choose nothing asks for its first alternative.
+        let first = input.alternatives.first().map(|first| (first.chips, first.min_chips));
+        let (asked, min_chips) = explanation.asked.or(first).unwrap_or_default();
+        CycleBid {
+            bid: input.id.clone(),
+            name: self.names.get(&input.id).map(|name| name.name.clone()).unwrap_or_default(),
+            team: input.team.clone(),
+            place,
+            chip_type: explanation.chip_type,
+            asked,
+            min_chips,
+            chips: explanation.chips,
+            limit: input.limit,
+            local_price: explanation.price,
+            reason: explanation.reason,
+            explanation: explanation.text,
+        }
+    }
+}
+
+/// Counts the places of each team's queue, from 1; bids come team by team.
+#[derive(Default)]
+struct Place {
+    team: Option<TeamId>,
+    place: u64,
+}
+
+impl Place {
+    fn next(&mut self, team: &TeamId) -> u64 {
+        if self.team.as_ref() != Some(team) {
+            *self = Self { team: Some(team.clone()), place: 0 };
+        }
+        self.place += 1;
+        self.place
+    }
+}
+
+fn quota(market: &market::outcome::TeamMarket) -> TeamQuota {
+    TeamQuota {
+        chip_type: market.chip_type.clone(),
+        asked: market.asked,
+        quota: market.quota,
+        used: market.used,
+    }
+}

@@ -1,0 +1,174 @@
+//! Everything about the cycle in force that more than one view shows.
+
+use std::sync::Arc;
+
+use common::api::{ChipTypeRow, Occupancy};
+use common::chips::Chips;
+use common::ids::{ChipTypeId, PoolId};
+use common::instant::Instant;
+use common::money::Price;
+use tokio::sync::OnceCell;
+
+use super::book::Computed;
+use crate::error::AppError;
+use crate::services::live::{Cleared, LiveState};
+use crate::store::entities::{Organisation, Setup};
+use crate::store::results::{self, ChipTypePrice, PoolPrice};
+use crate::store::{Tx, history};
+
+/// Length of a step of the day's line in seconds.
+const LINE_STEP_SECONDS: u32 = 900;
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// The cycle in force.
+pub(super) struct Latest {
+    /// Its number; 0 before the first.
+    pub(super) number: u64,
+    /// Names and settings.
+    pub(super) setup: Setup,
+    /// Inputs and outcome; absent before the first cycle.
+    pub(super) cleared: Option<Arc<Cleared>>,
+    /// The pools' prices.
+    pub(super) pool_prices: Vec<PoolPrice>,
+    /// One row per chip type, without local prices.
+    rows: Vec<ChipTypeRow>,
+    /// The same cycle with the engine's own tables, made when a page first asks for them.
+    pub(super) computed: OnceCell<Computed>,
+}
+
+impl Latest {
+    /// Whether nothing newer is in force. Before the first cycle a changed setup shows at once, so nothing is kept.
+    pub(super) const fn is_of(&self, state: &LiveState) -> bool {
+        self.number == state.clock.cycle && self.number > 0
+    }
+
+    pub(super) async fn load(tx: &mut Tx, state: &LiveState) -> Result<Self, AppError> {
+        let number = state.clock.cycle;
+        if number == 0 {
+            return Ok(Self {
+                number,
+                setup: Setup::newest(tx).await?.unwrap_or_else(empty_setup),
+                cleared: None,
+                pool_prices: Vec::new(),
+                rows: Vec::new(),
+                computed: OnceCell::new(),
+            });
+        }
+        let setup = Setup::in_cycle(tx, number).await?.unwrap_or_else(empty_setup);
+        let prices = results::prices(tx, number, number, None).await?;
+        let cleared_at = state.clock.cleared_at;
+        let hour_ago = prices_at(tx, cleared_at.plus_seconds(-3_600)).await?;
+        let day_ago = prices_at(tx, cleared_at.plus_seconds(-DAY_SECONDS)).await?;
+        let mut rows = Vec::with_capacity(setup.chip_types.len());
+        for chip_type in &setup.chip_types {
+            let now = prices.iter().find(|row| row.chip_type == chip_type.id);
+            rows.push(ChipTypeRow {
+                chip_type: chip_type.id.clone(),
+                name: chip_type.name.clone(),
+                reference_price: now.and_then(|row| row.reference_price),
+                local_price: None,
+                reference_price_1h_ago: reference_price(&hour_ago, &chip_type.id),
+                reference_price_24h_ago: reference_price(&day_ago, &chip_type.id),
+                last_24h: day_line(tx, &chip_type.id, cleared_at).await?,
+                occupancy: now.map_or_else(Occupancy::default, occupancy),
+                asked: now.map_or(Chips(0), |row| row.asked),
+            });
+        }
+        let pool_prices = results::pool_prices_in(tx, number).await?;
+        Ok(Self {
+            number,
+            setup,
+            cleared: state.cleared.clone(),
+            pool_prices,
+            rows,
+            computed: OnceCell::new(),
+        })
+    }
+
+    /// One row per chip type; with a pool, with what its teams pay.
+    pub(super) fn rows(&self, pool: Option<&PoolId>) -> Vec<ChipTypeRow> {
+        let mut rows = self.rows.clone();
+        if let Some(pool) = pool {
+            for row in &mut rows {
+                row.local_price = self.pool_price(pool, &row.chip_type).and_then(|price| price.local_price);
+            }
+        }
+        rows
+    }
+
+    pub(super) fn pool_price(&self, pool: &PoolId, chip_type: &ChipTypeId) -> Option<&PoolPrice> {
+        self.pool_prices.iter().find(|price| price.pool == *pool && price.chip_type == *chip_type)
+    }
+
+    /// Refuses an id that is none.
+    pub(super) fn check_pool(&self, pool: Option<&PoolId>) -> Result<(), AppError> {
+        match pool {
+            Some(id) if !self.setup.pools.iter().any(|pool| pool.id == *id) => {
+                Err(AppError::not_found("pool", id))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses an id that is none.
+    pub(super) fn check_chip_type(&self, chip_type: &ChipTypeId) -> Result<(), AppError> {
+        if self.setup.chip_types.iter().any(|known| known.id == *chip_type) {
+            return Ok(());
+        }
+        Err(AppError::not_found("chip type", chip_type))
+    }
+}
+
+/// What is shown before anybody set up an organisation.
+fn empty_setup() -> Setup {
+    Setup {
+        organisation: Organisation { name: "No organisation yet".to_owned(), ..Organisation::default() },
+        chip_types: Vec::new(),
+        pools: Vec::new(),
+        owned: Vec::new(),
+        teams: Vec::new(),
+    }
+}
+
+/// What the chips of one row do.
+pub(super) fn occupancy(row: &ChipTypePrice) -> Occupancy {
+    let (supply, paid, opportunistic) = (row.supply.0, row.paid.0, row.opportunistic.0);
+    Occupancy {
+        supply: row.supply,
+        paid: row.paid,
+        opportunistic: row.opportunistic,
+        idle: Chips(supply.saturating_sub(paid).saturating_sub(opportunistic)),
+    }
+}
+
+async fn prices_at(tx: &mut Tx, at: Instant) -> Result<Vec<ChipTypePrice>, AppError> {
+    match results::cycle_at(tx, at).await? {
+        Some(cycle) => results::prices(tx, cycle.number, cycle.number, None).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+fn reference_price(rows: &[ChipTypePrice], chip_type: &ChipTypeId) -> Option<Price> {
+    rows.iter().find(|row| row.chip_type == *chip_type)?.reference_price
+}
+
+/// Reference prices of the 24 hours up to the cycle in force, evenly spaced, oldest first.
+async fn day_line(
+    tx: &mut Tx,
+    chip_type: &ChipTypeId,
+    cleared_at: Instant,
+) -> Result<Vec<Option<Price>>, AppError> {
+    let to = cleared_at.plus_seconds(1);
+    let first = history::step_start(to.plus_seconds(-DAY_SECONDS), i64::from(LINE_STEP_SECONDS));
+    let points = history::price_points(tx, chip_type, None, first, to, LINE_STEP_SECONDS).await?;
+    let mut points = points.into_iter().peekable();
+    let mut line = Vec::new();
+    let mut at = first;
+    while at < to {
+        let point = points.next_if(|point| point.at <= at);
+        line.push(point.and_then(|point| point.reference_price));
+        at = at.plus_seconds(i64::from(LINE_STEP_SECONDS));
+    }
+    Ok(line)
+}

@@ -1,0 +1,211 @@
+//! What is read: by the pages, the REST API and the server events alike.
+//!
+//! [`MarketReader`] is the one way to the figures of the market. What is dear to make (names, prices an hour ago,
+//! the day's line) is made once per cycle and kept until the next one; history comes from the store each time.
+
+mod allocations;
+mod book;
+mod cycles;
+mod latest;
+mod market;
+mod prices;
+
+use std::sync::Arc;
+
+use app::backend::Backend;
+use async_trait::async_trait;
+use common::api::{
+    AllocationsQuery, AllocationsView, BookView, CycleSummary, CycleView, MarketClock, MarketView, Page,
+    PoolName, PriceHistory, ShellView, Span, Stale,
+};
+use common::ids::{ChipTypeId, PoolId, TeamId};
+use common::instant::Instant;
+use common::problem::Problem;
+use tokio::sync::{Mutex, watch};
+
+use self::cycles::CycleCache;
+use self::latest::Latest;
+use super::live::LiveState;
+use crate::clock::Clock;
+use crate::error::AppError;
+use crate::store::Store;
+use crate::store::results;
+
+/// Seconds past its time after which a cycle counts as overdue, at least.
+const GRACE_SECONDS: i64 = 5;
+
+/// Reads the market.
+pub struct MarketReader {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    live: watch::Receiver<LiveState>,
+    latest: Mutex<Option<Arc<Latest>>>,
+    opened: CycleCache,
+}
+
+impl MarketReader {
+    /// Reads from `store` and follows what the clearing loop publishes.
+    #[must_use]
+    pub fn new(store: Store, clock: Arc<dyn Clock>, live: watch::Receiver<LiveState>) -> Self {
+        Self { store, clock, live, latest: Mutex::new(None), opened: CycleCache::default() }
+    }
+
+    /// The present instant on the market's clock.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// What the loop publishes from now on.
+    #[must_use]
+    pub fn subscribe(&self) -> watch::Receiver<LiveState> {
+        self.live.clone()
+    }
+
+    /// The last and the next cycle, and whether the quotas in force are fresh.
+    #[must_use]
+    pub fn clock(&self) -> MarketClock {
+        let mut clock = self.live.borrow().clock.clone();
+        let grace = i64::from(clock.cycle_seconds).max(GRACE_SECONDS);
+        if clock.stale.is_none() && self.now() > clock.next_at.plus_seconds(grace) {
+            clock.stale = Some(Stale {
+                since: clock.next_at,
+                reason: "a cycle is due and has not cleared yet; the last quotas and prices stay in force"
+                    .to_owned(),
+            });
+        }
+        clock
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// `Unavailable`: it does not.
+    pub async fn ping(&self) -> Result<(), AppError> {
+        let mut tx = self.store.read().await?;
+        results::last_cycle(&mut tx).await?;
+        Ok(())
+    }
+
+    /// Since when use is not charged for: the start of the first cycle after the last accounting step.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn unsettled_since(&self) -> Result<Option<Instant>, AppError> {
+        let mut tx = self.store.read().await?;
+        results::unsettled_since(&mut tx).await
+    }
+
+    /// The clocks of the cycles between two, both excluded, oldest first.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn clocks_between(&self, after: u64, before: u64) -> Result<Vec<MarketClock>, AppError> {
+        let count = u32::try_from(before.saturating_sub(after)).unwrap_or(u32::MAX);
+        let mut tx = self.store.read().await?;
+        let cycles = results::cycles_from(&mut tx, after + 1, count).await?;
+        let mut clocks = Vec::new();
+        for pair in cycles.windows(2).filter(|pair| pair[0].number < before) {
+            let seconds = (pair[1].starts_at.0 - pair[0].starts_at.0) / common::instant::MICROS_PER_SECOND;
+            clocks.push(MarketClock {
+                cycle: pair[0].number,
+                cleared_at: pair[0].starts_at,
+                next_at: pair[1].starts_at,
+                cycle_seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
+                stale: None,
+            });
+        }
+        Ok(clocks)
+    }
+
+    /// What every page shows around its content.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn shell(&self) -> Result<ShellView, AppError> {
+        let latest = self.latest().await?;
+        let organisation = &latest.setup.organisation;
+        Ok(ShellView {
+            organisation: organisation.name.clone(),
+            data_note: organisation.data_note.clone(),
+            clock: self.clock(),
+            pools: latest.pool_names(),
+        })
+    }
+
+    /// The instants between which a span up to now lies.
+    fn stretch(&self, span: Span) -> (Instant, Instant) {
+        let to = self.now().max(self.clock().cleared_at.plus_seconds(1));
+        (to.plus_seconds(-span.seconds()), to)
+    }
+
+    /// Everything about the cycle in force, made once per cycle.
+    async fn latest(&self) -> Result<Arc<Latest>, AppError> {
+        let state = self.live.borrow().clone();
+        let mut kept = self.latest.lock().await;
+        if let Some(latest) = kept.as_ref().filter(|latest| latest.is_of(&state)) {
+            return Ok(Arc::clone(latest));
+        }
+        let mut tx = self.store.read().await?;
+        let latest = Arc::new(Latest::load(&mut tx, &state).await?);
+        *kept = Some(Arc::clone(&latest));
+        Ok(latest)
+    }
+}
+
+impl Latest {
+    fn pool_names(&self) -> Vec<PoolName> {
+        self.setup
+            .pools
+            .iter()
+            .map(|pool| PoolName { id: pool.id.clone(), name: pool.name.clone() })
+            .collect()
+    }
+}
+
+/// The pages ask for the same values as the REST API; a fault reaches them as a problem document.
+#[async_trait]
+impl Backend for MarketReader {
+    async fn shell(&self) -> Result<ShellView, Problem> {
+        self.shell().await.map_err(logged)
+    }
+
+    async fn market(&self, pool: Option<PoolId>) -> Result<MarketView, Problem> {
+        self.market(pool).await.map_err(logged)
+    }
+
+    async fn price_history(
+        &self,
+        chip_type: ChipTypeId,
+        pool: Option<PoolId>,
+        span: Span,
+    ) -> Result<PriceHistory, Problem> {
+        self.price_history(chip_type, pool, span).await.map_err(logged)
+    }
+
+    async fn book(&self, chip_type: Option<ChipTypeId>) -> Result<BookView, Problem> {
+        self.book(chip_type).await.map_err(logged)
+    }
+
+    async fn allocations(&self, query: AllocationsQuery) -> Result<AllocationsView, Problem> {
+        self.allocations(query).await.map_err(logged)
+    }
+
+    async fn cycles(&self, cursor: Option<String>, limit: u32) -> Result<Page<CycleSummary>, Problem> {
+        self.cycles(cursor.as_deref(), limit).await.map_err(logged)
+    }
+
+    async fn cycle(&self, cycle: u64, team: Option<TeamId>) -> Result<CycleView, Problem> {
+        self.cycle(cycle, team).await.map_err(logged)
+    }
+}
+
+/// A page shows the public part; the private cause goes to the log here.
+#[expect(clippy::needless_pass_by_value, reason = "ends the life of the fault")]
+fn logged(error: AppError) -> Problem {
+    let problem = Problem::from(&error);
+    if problem.status >= 500 {
+        tracing::error!(kind = problem.kind, cause = %error.private_context(), "{error}");
+    }
+    problem
+}
