@@ -38,6 +38,7 @@ value_from! {
     String: text => Self::Text(Some(text));
     Option<&str>: text => Self::Text(text.map(str::to_owned));
     [u8; 32]: bytes => Self::Bytes(bytes.to_vec());
+    Vec<u8>: bytes => Self::Bytes(bytes);
 }
 
 /// The values of a statement, each converted.
@@ -117,10 +118,14 @@ impl Row {
         self.optional_text()?.map(|text| text.parse().map_err(AppError::internal)).transpose()
     }
 
+    /// The next column, bytes.
+    pub(crate) fn bytes(&mut self) -> Result<Vec<u8>, AppError> {
+        Ok(next_column!(self)?)
+    }
+
     /// The next column, a SHA-256.
     pub(crate) fn sha256(&mut self) -> Result<[u8; 32], AppError> {
-        let bytes: Vec<u8> = next_column!(self)?;
-        bytes.try_into().map_err(|_| AppError::internal("a stored hash does not have 32 bytes"))
+        self.bytes()?.try_into().map_err(|_| AppError::internal("a stored hash does not have 32 bytes"))
     }
 }
 

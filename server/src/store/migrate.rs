@@ -21,12 +21,12 @@ macro_rules! migrations {
 
 /// The migrations for SQLite.
 pub(super) fn sqlite() -> Migrator {
-    Migrator::with_migrations(migrations!("sqlite", 1 "market", 2 "append_only"))
+    Migrator::with_migrations(migrations!("sqlite", 1 "market", 2 "append_only", 3 "trace"))
 }
 
 /// The migrations for PostgreSQL.
 pub(super) fn postgres() -> Migrator {
-    Migrator::with_migrations(migrations!("postgres", 1 "market", 2 "append_only"))
+    Migrator::with_migrations(migrations!("postgres", 1 "market", 2 "append_only", 3 "trace"))
 }
 
 /// What a failed migration means.

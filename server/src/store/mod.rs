@@ -7,12 +7,14 @@
 
 pub mod bids;
 pub(crate) mod db;
+pub mod demo;
 pub mod entities;
 pub mod history;
 pub mod ledger;
 mod migrate;
 pub mod results;
 pub mod rollup;
+pub mod traces;
 pub mod usage;
 
 use std::path::{Path, PathBuf};

@@ -5,6 +5,7 @@
 //! [`parse::read`], so nothing unchecked ever reaches a market.
 
 pub mod chip_types;
+pub mod library;
 pub mod organisation;
 pub mod parse;
 pub mod philly;

@@ -13,8 +13,8 @@ use jiff::tz::TimeZone;
 
 use super::{Job, Trace};
 
-/// Largest file, in bytes (about six million jobs).
-pub const MAX_FILE_BYTES: usize = 256 << 20;
+/// Largest file, in bytes (about a million and a half jobs).
+pub const MAX_FILE_BYTES: usize = 64 << 20;
 /// Longest duration of a job, in seconds (366 days): beyond it a column was probably mistaken for another.
 pub const MAX_JOB_SECONDS: u32 = 366 * 86_400;
 /// Most GPUs of one job.
