@@ -48,6 +48,11 @@ impl Clearing {
         (0..market.teams.len()).flat_map(move |team| explain_team(market, &mut counter, team, |_| true))
     }
 
+    /// Explains the bids of one team, in the order of its queue.
+    pub(crate) fn explanations_of(&self, market: &Market, team: usize) -> Vec<Explanation> {
+        explain_team(market, &mut self.counter(market), team, |_| true)
+    }
+
     /// Explains one bid; absent where the market has no such bid.
     #[must_use]
     pub fn explain(&self, market: &Market, bid: &BidId) -> Option<Explanation> {

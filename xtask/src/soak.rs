@@ -32,7 +32,7 @@ pub(crate) struct SoakArgs {
     #[arg(long, default_value_t = 10)]
     start_seconds: u64,
     /// Pages to load in turn.
-    #[arg(long, value_delimiter = ',', default_value = "/,/book,/allocations,/cycles")]
+    #[arg(long, value_delimiter = ',', default_value = "/,/book,/allocations,/cycles,/cycles/1")]
     paths: Vec<String>,
 }
 

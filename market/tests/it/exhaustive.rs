@@ -11,10 +11,10 @@ use crate::random::{Scale, each_market};
 
 /// A team's bids on one type as `(limit, chips)` in ticks, and its spending rate.
 #[derive(Clone, Debug, Default)]
-struct Asker {
-    team: String,
+pub(crate) struct Asker {
+    pub(crate) team: String,
     rate: u64,
-    bids: Vec<(u64, u64)>,
+    pub(crate) bids: Vec<(u64, u64)>,
 }
 
 impl Asker {
@@ -28,12 +28,31 @@ impl Asker {
 pub(crate) struct Side {
     pool: String,
     owned: u64,
-    askers: Vec<Asker>,
+    pub(crate) askers: Vec<Asker>,
 }
 
 impl Side {
     pub(crate) fn asks(&self, price: u64) -> u64 {
         self.askers.iter().map(|asker| asker.asks(price)).sum()
+    }
+
+    /// Rule 4.3: what each team gets of `total` chips. Prices may be real ones here, so the first tick is bisected.
+    pub(crate) fn shares(&self, cycle: u64, chip_type: &str, total: u64) -> Vec<u64> {
+        let (mut below, mut first) = (0, 1 << 60);
+        if self.asks(0) <= total {
+            return self.askers.iter().map(|asker| asker.asks(0)).collect();
+        }
+        while first - below > 1 {
+            let middle = below + (first - below) / 2;
+            if self.asks(middle) <= total { first = middle } else { below = middle }
+        }
+        let mut quotas: Vec<u64> = self.askers.iter().map(|asker| asker.asks(first)).collect();
+        let claim = |asker: &Asker| (asker.team.clone(), asker.asks(below) - asker.asks(first));
+        let claims: Vec<(String, u64)> = self.askers.iter().map(claim).collect();
+        let left = total - quotas.iter().sum::<u64>();
+        let extra = tie(cycle, chip_type, "team", &claims, left);
+        quotas.iter_mut().zip(extra).for_each(|(quota, extra)| *quota += extra);
+        quotas
     }
 
     /// Rule 4.1, tick by tick.
@@ -196,17 +215,7 @@ fn check(snapshot: &Snapshot) {
                 Some(own.max(price.map_or(0, |price| (price * bought).div_ceil(total))))
             };
             assert_eq!(said.price.map(|price| price.0), expected, "price in {}", side.pool);
-            let mut quotas: Vec<u64> = side.askers.iter().map(|asker| asker.asks(first)).collect();
-            if first > 0 {
-                let claims: Vec<(String, u64)> = side
-                    .askers
-                    .iter()
-                    .map(|asker| (asker.team.clone(), asker.asks(own) - asker.asks(first)))
-                    .collect();
-                let left = total - quotas.iter().sum::<u64>();
-                let extra = tie(snapshot.cycle, chip_type.id.as_str(), "team", &claims, left);
-                quotas.iter_mut().zip(extra).for_each(|(quota, extra)| *quota += extra);
-            }
+            let quotas = side.shares(snapshot.cycle, chip_type.id.as_str(), total);
             for (asker, quota) in side.askers.iter().zip(quotas) {
                 let team = outcome.teams.iter().find(|team| team.id.as_str() == asker.team).unwrap();
                 let market = team.markets.iter().find(|market| market.chip_type == chip_type.id).unwrap();

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod border;
 mod builder;
 mod cases;
 mod depth;
@@ -10,4 +11,6 @@ mod exhaustive;
 mod explain;
 mod invariants;
 mod random;
+mod settling;
 mod support;
+mod what_if;
