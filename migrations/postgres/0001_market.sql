@@ -16,9 +16,9 @@ CREATE TABLE cycle (
 
 CREATE TABLE organisation_version (
     version                BIGINT NOT NULL CONSTRAINT organisation_version_key PRIMARY KEY,
-    name                   TEXT NOT NULL,
-    data_note              TEXT,
-    time_zone              TEXT NOT NULL,
+    name                   TEXT COLLATE "C" NOT NULL,
+    data_note              TEXT COLLATE "C",
+    time_zone              TEXT COLLATE "C" NOT NULL,
     cycle_seconds          BIGINT NOT NULL CONSTRAINT organisation_cycle_seconds CHECK (cycle_seconds BETWEEN 1 AND 3600),
     accounting_seconds     BIGINT NOT NULL CONSTRAINT organisation_accounting_seconds CHECK (accounting_seconds BETWEEN 1 AND 3600),
     sustain_minutes        BIGINT NOT NULL CONSTRAINT organisation_sustain_minutes CHECK (sustain_minutes BETWEEN 1 AND 100000),
@@ -30,9 +30,9 @@ CREATE TABLE organisation_version (
 );
 
 CREATE TABLE chip_type_version (
-    id                     TEXT NOT NULL,
+    id                     TEXT COLLATE "C" NOT NULL,
     version                BIGINT NOT NULL,
-    name                   TEXT NOT NULL,
+    name                   TEXT COLLATE "C" NOT NULL,
     shared                 BIGINT NOT NULL CONSTRAINT chip_type_shared CHECK (shared BETWEEN 0 AND 4294967295),
     reserve_price          BIGINT NOT NULL CONSTRAINT chip_type_reserve_price CHECK (reserve_price BETWEEN 0 AND 9007199254740991),
     written_at             BIGINT NOT NULL,
@@ -42,9 +42,9 @@ CREATE TABLE chip_type_version (
 );
 
 CREATE TABLE pool_version (
-    id                     TEXT NOT NULL,
+    id                     TEXT COLLATE "C" NOT NULL,
     version                BIGINT NOT NULL,
-    name                   TEXT NOT NULL,
+    name                   TEXT COLLATE "C" NOT NULL,
     weight                 BIGINT NOT NULL CONSTRAINT pool_weight CHECK (weight BETWEEN 0 AND 9007199254740991),
     -- Idle owned chips lent at most per chip type; null is all of them.
     lends_at_most          BIGINT CONSTRAINT pool_lends_at_most CHECK (lends_at_most BETWEEN 0 AND 4294967295),
@@ -55,8 +55,8 @@ CREATE TABLE pool_version (
 );
 
 CREATE TABLE owned_supply_version (
-    pool                   TEXT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    pool                   TEXT COLLATE "C" NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     version                BIGINT NOT NULL,
     chips                  BIGINT NOT NULL CONSTRAINT owned_supply_chips CHECK (chips BETWEEN 0 AND 4294967295),
     written_at             BIGINT NOT NULL,
@@ -66,10 +66,10 @@ CREATE TABLE owned_supply_version (
 );
 
 CREATE TABLE team_version (
-    id                     TEXT NOT NULL,
+    id                     TEXT COLLATE "C" NOT NULL,
     version                BIGINT NOT NULL,
-    pool                   TEXT NOT NULL,
-    name                   TEXT NOT NULL,
+    pool                   TEXT COLLATE "C" NOT NULL,
+    name                   TEXT COLLATE "C" NOT NULL,
     income                 BIGINT NOT NULL CONSTRAINT team_income CHECK (income BETWEEN 0 AND 9007199254740991),
     leverage_thousandths   BIGINT NOT NULL CONSTRAINT team_leverage CHECK (leverage_thousandths BETWEEN 0 AND 1000000),
     written_at             BIGINT NOT NULL,
@@ -81,8 +81,8 @@ CREATE TABLE team_version (
 -- A bid's identity: the id its client made, and a short number that the many rows about it carry.
 CREATE TABLE bid (
     number                 BIGINT NOT NULL CONSTRAINT bid_number PRIMARY KEY,
-    id                     TEXT NOT NULL CONSTRAINT bid_id UNIQUE,
-    team                   TEXT NOT NULL,
+    id                     TEXT COLLATE "C" NOT NULL CONSTRAINT bid_id UNIQUE,
+    team                   TEXT COLLATE "C" NOT NULL,
     -- Of the request that placed it: the same request again is recognised, another one with the same id refused.
     request_sha256         BYTEA NOT NULL,
     placed_at              BIGINT NOT NULL
@@ -92,17 +92,17 @@ CREATE INDEX bid_team ON bid (team, number);
 CREATE TABLE bid_version (
     bid                    BIGINT NOT NULL CONSTRAINT bid_version_bid REFERENCES bid (number),
     version                BIGINT NOT NULL,
-    name                   TEXT NOT NULL,
-    note                   TEXT NOT NULL,
+    name                   TEXT COLLATE "C" NOT NULL,
+    note                   TEXT COLLATE "C" NOT NULL,
     position               BIGINT NOT NULL CONSTRAINT bid_position CHECK (position >= 0),
     -- JSON list of {"chip_type", "chips", "min_chips"}, in order of preference.
-    alternatives           TEXT NOT NULL,
+    alternatives           TEXT COLLATE "C" NOT NULL,
     limit_price            BIGINT CONSTRAINT bid_limit_price CHECK (limit_price BETWEEN 0 AND 9007199254740991),
     not_before             BIGINT,
     not_after              BIGINT,
     work_chip_seconds      BIGINT CONSTRAINT bid_work CHECK (work_chip_seconds >= 1),
     -- live | paused | cancelled | served | expired. The last three end the bid: such a version never holds.
-    state                  TEXT NOT NULL CONSTRAINT bid_state_known CHECK (state IN ('live', 'paused', 'cancelled', 'served', 'expired')),
+    state                  TEXT COLLATE "C" NOT NULL CONSTRAINT bid_state_known CHECK (state IN ('live', 'paused', 'cancelled', 'served', 'expired')),
     written_at             BIGINT NOT NULL,
     effective_cycle        BIGINT,
     superseded_cycle       BIGINT,
@@ -117,19 +117,19 @@ CREATE INDEX bid_version_past ON bid_version (superseded_cycle, effective_cycle)
 CREATE TABLE bid_result (
     bid                    BIGINT NOT NULL,
     cycle                  BIGINT NOT NULL,
-    chip_type              TEXT,
+    chip_type              TEXT COLLATE "C",
     chips                  BIGINT NOT NULL,
-    opportunistic_type     TEXT,
+    opportunistic_type     TEXT COLLATE "C",
     opportunistic_chips    BIGINT NOT NULL,
-    reason                 TEXT NOT NULL,
+    reason                 TEXT COLLATE "C" NOT NULL,
     -- Chip-seconds of work done when the cycle began.
     done_chip_seconds      BIGINT NOT NULL,
     CONSTRAINT bid_result_key PRIMARY KEY (bid, cycle)
 );
 
 CREATE TABLE team_quota (
-    team                   TEXT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    team                   TEXT COLLATE "C" NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     cycle                  BIGINT NOT NULL,
     asked                  BIGINT NOT NULL,
     quota                  BIGINT NOT NULL,
@@ -139,8 +139,8 @@ CREATE TABLE team_quota (
 );
 
 CREATE TABLE pool_price (
-    pool                   TEXT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    pool                   TEXT COLLATE "C" NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     cycle                  BIGINT NOT NULL,
     price                  BIGINT,
     local_price            BIGINT,
@@ -150,7 +150,7 @@ CREATE TABLE pool_price (
 -- One row for each cycle and chip type.
 CREATE TABLE price (
     cycle                  BIGINT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     reference_price        BIGINT,
     supply                 BIGINT NOT NULL,
     shared                 BIGINT NOT NULL,
@@ -164,8 +164,8 @@ CREATE TABLE price (
 -- What teams were granted and used, in pieces no longer than an accounting step.
 CREATE TABLE usage (
     starts_at              BIGINT NOT NULL,
-    team                   TEXT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    team                   TEXT COLLATE "C" NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     granted_chip_seconds   BIGINT NOT NULL,
     used_chip_seconds      BIGINT NOT NULL,
     opportunistic_chip_seconds BIGINT NOT NULL,
@@ -176,24 +176,24 @@ CREATE TABLE usage (
 -- Money. Accounts: of each pool its issuance (minus all that was ever minted), treasury and revenue; of each team one.
 CREATE TABLE ledger_account (
     number                 BIGINT NOT NULL CONSTRAINT ledger_account_number PRIMARY KEY,
-    kind                   TEXT NOT NULL CONSTRAINT ledger_account_kind CHECK (kind IN ('issuance', 'treasury', 'revenue', 'team')),
+    kind                   TEXT COLLATE "C" NOT NULL CONSTRAINT ledger_account_kind CHECK (kind IN ('issuance', 'treasury', 'revenue', 'team')),
     -- The pool whose currency it holds.
-    pool                   TEXT NOT NULL,
+    pool                   TEXT COLLATE "C" NOT NULL,
     -- The team's id for a team's account, else the pool's.
-    owner                  TEXT NOT NULL,
+    owner                  TEXT COLLATE "C" NOT NULL,
     CONSTRAINT ledger_account_owner UNIQUE (kind, owner)
 );
 
 CREATE TABLE ledger_transfer (
     number                 BIGINT NOT NULL CONSTRAINT ledger_transfer_number PRIMARY KEY,
-    kind                   TEXT NOT NULL CONSTRAINT ledger_transfer_kind CHECK (kind IN ('mint', 'income', 'charge', 'rebase', 'correction', 'lapse')),
+    kind                   TEXT COLLATE "C" NOT NULL CONSTRAINT ledger_transfer_kind CHECK (kind IN ('mint', 'income', 'charge', 'rebase', 'correction', 'lapse')),
     -- The cycle from which its entries count.
     cycle                  BIGINT NOT NULL,
     -- The accounting step that booked it; null for what a person booked.
     step                   BIGINT,
-    pool                   TEXT NOT NULL,
-    reason                 TEXT NOT NULL,
-    unique_key             TEXT NOT NULL CONSTRAINT ledger_transfer_key UNIQUE,
+    pool                   TEXT COLLATE "C" NOT NULL,
+    reason                 TEXT COLLATE "C" NOT NULL,
+    unique_key             TEXT COLLATE "C" NOT NULL CONSTRAINT ledger_transfer_key UNIQUE,
     written_at             BIGINT NOT NULL,
     -- Over the hash of the transfer before it and all that this one says.
     sha256                 BYTEA NOT NULL
@@ -207,7 +207,7 @@ CREATE TABLE ledger_entry (
     amount                 BIGINT NOT NULL,
     balance_after          BIGINT NOT NULL,
     -- Of a charge: what was used, and of which chip type.
-    chip_type              TEXT,
+    chip_type              TEXT COLLATE "C",
     chip_seconds           BIGINT,
     -- Of an income or a charge: what is left below one micro-credit, in 1/3600 of it, and enters the next step.
     carry                  BIGINT,
@@ -221,8 +221,8 @@ CREATE UNIQUE INDEX ledger_entry_charged_once ON ledger_entry (account, chip_typ
 -- Roll-ups: hours from cycles and usage pieces, days (UTC) from hours.
 CREATE TABLE usage_hour (
     starts_at              BIGINT NOT NULL,
-    team                   TEXT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    team                   TEXT COLLATE "C" NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     granted_chip_seconds   BIGINT NOT NULL,
     used_chip_seconds      BIGINT NOT NULL,
     opportunistic_chip_seconds BIGINT NOT NULL,
@@ -232,8 +232,8 @@ CREATE TABLE usage_hour (
 
 CREATE TABLE usage_day (
     starts_at              BIGINT NOT NULL,
-    team                   TEXT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    team                   TEXT COLLATE "C" NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     granted_chip_seconds   BIGINT NOT NULL,
     used_chip_seconds      BIGINT NOT NULL,
     opportunistic_chip_seconds BIGINT NOT NULL,
@@ -243,7 +243,7 @@ CREATE TABLE usage_day (
 
 CREATE TABLE price_hour (
     starts_at              BIGINT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     -- Last cycle that began in it.
     cycle                  BIGINT NOT NULL,
     -- Seconds covered by a cycle, and those of them with a reference price.
@@ -263,7 +263,7 @@ CREATE TABLE price_hour (
 
 CREATE TABLE price_day (
     starts_at              BIGINT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     cycle                  BIGINT NOT NULL,
     seconds                BIGINT NOT NULL,
     priced_seconds         BIGINT NOT NULL,
@@ -279,8 +279,8 @@ CREATE TABLE price_day (
 
 CREATE TABLE pool_price_hour (
     starts_at              BIGINT NOT NULL,
-    pool                   TEXT NOT NULL,
-    chip_type              TEXT NOT NULL,
+    pool                   TEXT COLLATE "C" NOT NULL,
+    chip_type              TEXT COLLATE "C" NOT NULL,
     priced_seconds         BIGINT NOT NULL,
     local_price            BIGINT NOT NULL,
     CONSTRAINT pool_price_hour_key PRIMARY KEY (starts_at, pool, chip_type)

@@ -62,7 +62,7 @@ impl MarketState {
                     state.book.adopt(transfer)?;
                 }
                 state.advance(number, inputs.cycle.starts_at, inputs.changes)?;
-                state.book.forget_posted();
+                state.book.take_posted();
                 if state.outcome_sha256 != expected {
                     return Err(AppError::new(
                         ErrorKind::Inconsistent,

@@ -76,10 +76,7 @@ impl Clearing {
         if cycle == 1 && changes.organisation.is_empty() {
             return Err(no_organisation());
         }
-        let next_transfer = state.book.next_transfer();
-        for transfer in crate::store::ledger::transfers(tx, next_transfer, cycle).await? {
-            state.book.adopt(&transfer)?;
-        }
+        state.book.catch_up(tx, cycle).await?;
         let advance = state.advance(cycle, at, changes)?;
         write(tx, &mut state, &advance, at, started).await?;
         let clock = market_clock(&state.organisation, cycle, at);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use common::ids::PoolId;
 use common::instant::Instant;
+use common::money::MicroCredits;
 use sha2::{Digest, Sha256};
 
 use super::db::{Row, Tx, Value, values};
@@ -82,14 +83,12 @@ impl TransferKind {
 }
 
 /// An account and its running balance in micro-credits.
-#[derive(Clone, Debug)]
-pub(crate) struct Account {
+#[derive(Clone, Copy, Debug)]
+struct Account {
     /// The short number that entries carry.
-    pub(crate) number: u64,
-    /// The pool whose currency it holds.
-    pub(crate) pool: PoolId,
+    number: u64,
     /// After the last entry.
-    pub(crate) balance: i64,
+    balance: i64,
 }
 
 /// The number of an account of a [`Book`].
@@ -97,7 +96,7 @@ pub(crate) struct Account {
 pub(crate) struct AccountNumber(u64);
 
 /// A transfer to post.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NewTransfer {
     pub(crate) kind: TransferKind,
     /// The cycle from which it counts.
@@ -112,7 +111,7 @@ pub(crate) struct NewTransfer {
 }
 
 /// One side of a transfer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) account: AccountNumber,
     /// Micro-credits that come into the account.
@@ -138,14 +137,14 @@ pub(crate) struct Book {
     next_transfer: u64,
     head_sha256: [u8; 32],
     new_accounts: Vec<[Value; 4]>,
-    new_transfers: Vec<[Value; 9]>,
-    new_entries: Vec<[Value; 9]>,
+    /// Posted and not written yet.
+    posted: Vec<StoredTransfer>,
 }
 
 impl Book {
     /// The book as of `cycle`, with what is booked already for it.
     pub(crate) async fn load(tx: &mut Tx, cycle: u64) -> Result<Self, AppError> {
-        const ACCOUNTS: &str = "SELECT a.number, a.kind, a.pool, a.owner, COALESCE((SELECT e.balance_after \
+        const ACCOUNTS: &str = "SELECT a.number, a.kind, a.owner, COALESCE((SELECT e.balance_after \
             FROM ledger_entry e WHERE e.account = a.number AND e.cycle <= $1 \
             ORDER BY e.cycle DESC, e.transfer DESC, e.place DESC LIMIT 1), 0) FROM ledger_account a ORDER BY a.number";
         const HEAD: &str =
@@ -156,20 +155,44 @@ impl Book {
             next_transfer: 1,
             head_sha256: [0; 32],
             new_accounts: Vec::new(),
-            new_transfers: Vec::new(),
-            new_entries: Vec::new(),
+            posted: Vec::new(),
         };
         for mut row in tx.rows(ACCOUNTS, values![cycle]).await? {
             let (number, kind) = (row.unsigned()?, AccountKind::parse(&row.text()?)?);
-            let (pool, owner, balance) = (row.id()?, row.text()?, row.int()?);
+            let (owner, balance) = (row.text()?, row.int()?);
             book.by_number.insert(number, (kind, owner.clone()));
-            book.accounts.insert((kind, owner), Account { number, pool, balance });
+            book.accounts.insert((kind, owner), Account { number, balance });
         }
         if let Some(mut row) = tx.row(HEAD, values![cycle]).await? {
             book.next_transfer = row.unsigned()? + 1;
             book.head_sha256 = row.sha256()?;
         }
         Ok(book)
+    }
+
+    /// Takes over the transfers from the next one on that count up to `cycle`, and the accounts made for them.
+    ///
+    /// # Errors
+    /// As [`Book::adopt`], or the database can't be read.
+    pub(crate) async fn catch_up(&mut self, tx: &mut Tx, cycle: u64) -> Result<(), AppError> {
+        let stored = transfers(tx, self.next_transfer, cycle).await?;
+        if !stored.is_empty() {
+            self.learn_accounts(tx).await?;
+        }
+        stored.iter().try_for_each(|transfer| self.adopt(transfer))
+    }
+
+    /// Learns of accounts that others made since.
+    async fn learn_accounts(&mut self, tx: &mut Tx) -> Result<(), AppError> {
+        const NEW: &str = "SELECT number, kind, owner FROM ledger_account WHERE number > $1 ORDER BY number";
+        let known = self.by_number.last_key_value().map_or(0, |(number, _)| *number);
+        for mut row in tx.rows(NEW, values![known]).await? {
+            let (number, kind) = (row.unsigned()?, AccountKind::parse(&row.text()?)?);
+            let owner = row.text()?;
+            self.by_number.insert(number, (kind, owner.clone()));
+            self.accounts.insert((kind, owner), Account { number, balance: 0 });
+        }
+        Ok(())
     }
 
     /// Takes over a transfer that is stored already, next in the chain.
@@ -188,25 +211,21 @@ impl Book {
         if stored.number != self.next_transfer {
             return Err(wrong(&format!("the next number after {} is missing", self.next_transfer - 1)));
         }
-        if stored.entries.iter().map(|(entry, _)| i128::from(entry.line.amount)).sum::<i128>() != 0 {
+        if stored.entries.iter().map(|entry| i128::from(entry.line.amount)).sum::<i128>() != 0 {
             return Err(wrong("its entries do not sum to zero"));
         }
-        for (entry, owner) in &stored.entries {
-            let StoredOwner { kind, pool, owner } = owner;
-            let number = entry.line.account.0;
-            self.by_number.entry(number).or_insert_with(|| (*kind, owner.clone()));
-            let new = || Account { number, pool: pool.clone(), balance: 0 };
-            self.accounts.entry((*kind, owner.clone())).or_insert_with(new);
+        for entry in &stored.entries {
             let after = self.run_on(&entry.line, key)?;
             if after != entry.balance_after {
                 return Err(wrong(&format!(
                     "entry {} says balance {} after it, but {} follows",
-                    entry.place, entry.balance_after, after
+                    entry.place,
+                    MicroCredits(entry.balance_after),
+                    MicroCredits(after)
                 )));
             }
         }
-        let entries: Vec<&Entry> = stored.entries.iter().map(|(entry, _)| entry).collect();
-        let sha256 = chained_sha256(self.head_sha256, stored.number, &stored.transfer, &entries)?;
+        let sha256 = chained_sha256(self.head_sha256, stored.number, &stored.transfer, &stored.entries)?;
         if sha256 != stored.sha256 {
             return Err(wrong("its hash is not the one of what it says, after the transfer before it"));
         }
@@ -215,11 +234,10 @@ impl Book {
         Ok(())
     }
 
-    /// Drops what was posted but is stored already.
-    pub(crate) fn forget_posted(&mut self) {
+    /// Takes out what was posted, where it is stored already.
+    pub(crate) fn take_posted(&mut self) -> Vec<StoredTransfer> {
         self.new_accounts.clear();
-        self.new_transfers.clear();
-        self.new_entries.clear();
+        std::mem::take(&mut self.posted)
     }
 
     /// The account of an owner; made where there is none.
@@ -231,7 +249,7 @@ impl Book {
         let key = (kind, owner.to_owned());
         self.new_accounts.push(values![number, kind.as_str(), pool.as_str(), owner]);
         self.by_number.insert(number, key.clone());
-        self.accounts.insert(key, Account { number, pool: pool.clone(), balance: 0 });
+        self.accounts.insert(key, Account { number, balance: 0 });
         AccountNumber(number)
     }
 
@@ -243,11 +261,6 @@ impl Book {
     /// The number that the next transfer gets.
     pub(crate) const fn next_transfer(&self) -> u64 {
         self.next_transfer
-    }
-
-    /// The hash at the end of the chain.
-    pub(crate) const fn head_sha256(&self) -> [u8; 32] {
-        self.head_sha256
     }
 
     /// Posts a transfer: checks that its lines sum to zero, runs the balances on and chains the hash.
@@ -268,33 +281,8 @@ impl Book {
             let balance_after = self.run_on(&line, &transfer.key)?;
             entries.push(Entry { place, line, balance_after });
         }
-        let sha256 =
-            chained_sha256(self.head_sha256, number, &transfer, &entries.iter().collect::<Vec<_>>())?;
-        self.new_transfers.push(values![
-            number,
-            transfer.kind.as_str(),
-            transfer.cycle,
-            transfer.step,
-            transfer.pool.as_str(),
-            transfer.reason,
-            transfer.key,
-            transfer.written_at.0,
-            sha256,
-        ]);
-        for Entry { place, line, balance_after } in entries {
-            let (chip_type, chip_seconds) = line.used.unzip();
-            self.new_entries.push(values![
-                number,
-                place,
-                line.account.0,
-                transfer.cycle,
-                line.amount,
-                balance_after,
-                chip_type.as_deref(),
-                chip_seconds,
-                line.carry,
-            ]);
-        }
+        let sha256 = chained_sha256(self.head_sha256, number, &transfer, &entries)?;
+        self.posted.push(StoredTransfer { number, transfer, entries, sha256 });
         self.next_transfer += 1;
         self.head_sha256 = sha256;
         Ok(())
@@ -319,33 +307,60 @@ impl Book {
         const ENTRIES: &str = "INSERT INTO ledger_entry (transfer, place, account, cycle, amount, balance_after, \
                                chip_type, chip_seconds, carry)";
         tx.insert(ACCOUNTS, std::mem::take(&mut self.new_accounts)).await?;
-        tx.insert(TRANSFERS, std::mem::take(&mut self.new_transfers)).await?;
-        tx.insert(ENTRIES, std::mem::take(&mut self.new_entries)).await
+        let posted = std::mem::take(&mut self.posted);
+        let transfers = posted.iter().map(|posted| {
+            let NewTransfer { kind, cycle, step, pool, reason, key, written_at } = &posted.transfer;
+            let (pool, reason, key) = (pool.as_str(), reason.as_str(), key.as_str());
+            values![
+                posted.number,
+                kind.as_str(),
+                *cycle,
+                *step,
+                pool,
+                reason,
+                key,
+                written_at.0,
+                posted.sha256
+            ]
+        });
+        tx.insert(TRANSFERS, transfers.collect()).await?;
+        let entries = posted.iter().flat_map(|posted| {
+            posted.entries.iter().map(|Entry { place, line, balance_after }| {
+                let (chip_type, chip_seconds) =
+                    line.used.as_ref().map(|(id, seconds)| (id.as_str(), *seconds)).unzip();
+                let (account, cycle) = (line.account.0, posted.transfer.cycle);
+                let (amount, balance, carry) = (line.amount, *balance_after, line.carry);
+                values![
+                    posted.number,
+                    *place,
+                    account,
+                    cycle,
+                    amount,
+                    balance,
+                    chip_type,
+                    chip_seconds,
+                    carry
+                ]
+            })
+        });
+        tx.insert(ENTRIES, entries.collect()).await
     }
 }
 
 /// A line in its place, with the balance after it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) place: u64,
     pub(crate) line: Line,
     pub(crate) balance_after: i64,
 }
 
-/// Whose account an entry is of.
-#[derive(Clone, Debug)]
-pub(crate) struct StoredOwner {
-    pub(crate) kind: AccountKind,
-    pub(crate) pool: PoolId,
-    pub(crate) owner: String,
-}
-
 /// A transfer as it is stored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredTransfer {
     pub(crate) number: u64,
     pub(crate) transfer: NewTransfer,
-    pub(crate) entries: Vec<(Entry, StoredOwner)>,
+    pub(crate) entries: Vec<Entry>,
     pub(crate) sha256: [u8; 32],
 }
 
@@ -354,7 +369,7 @@ fn chained_sha256(
     before: [u8; 32],
     number: u64,
     transfer: &NewTransfer,
-    entries: &[&Entry],
+    entries: &[Entry],
 ) -> Result<[u8; 32], AppError> {
     let head = (
         hex::encode(before),
@@ -380,9 +395,8 @@ pub(crate) async fn transfers(
     const TRANSFERS: &str = "SELECT number, kind, cycle, step, pool, reason, unique_key, written_at, sha256 \
         FROM ledger_transfer WHERE number >= $1 AND number <= COALESCE((SELECT MAX(number) FROM ledger_transfer \
         WHERE cycle = (SELECT MAX(cycle) FROM ledger_transfer WHERE cycle <= $2)), 0) ORDER BY number";
-    const ENTRIES: &str = "SELECT e.transfer, e.place, e.account, e.amount, e.balance_after, e.chip_type, e.chip_seconds, \
-        e.carry, a.kind, a.pool, a.owner FROM ledger_entry e JOIN ledger_account a ON a.number = e.account \
-        WHERE e.transfer BETWEEN $1 AND $2 ORDER BY e.transfer, e.place";
+    const ENTRIES: &str = "SELECT transfer, place, account, amount, balance_after, chip_type, chip_seconds, carry \
+        FROM ledger_entry WHERE transfer BETWEEN $1 AND $2 ORDER BY transfer, place";
     let mut transfers = Vec::new();
     for mut row in tx.rows(TRANSFERS, values![from, to_cycle]).await? {
         transfers.push(StoredTransfer {
@@ -401,13 +415,12 @@ pub(crate) async fn transfers(
         });
     }
     let Some(last) = transfers.last().map(|transfer| transfer.number) else { return Ok(transfers) };
-    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
-    places.extend(transfers.iter().enumerate().map(|(place, transfer)| (transfer.number, place)));
+    let places: BTreeMap<u64, usize> =
+        transfers.iter().enumerate().map(|(place, transfer)| (transfer.number, place)).collect();
     for mut row in tx.rows(ENTRIES, values![from, last]).await? {
         let number = row.unsigned()?;
-        let (entry, owner) = (entry_from_row(&mut row)?, owner_from_row(&mut row)?);
         if let Some(place) = places.get(&number) {
-            transfers[*place].entries.push((entry, owner));
+            transfers[*place].entries.push(entry_from_row(&mut row)?);
         }
     }
     Ok(transfers)
@@ -418,10 +431,6 @@ fn entry_from_row(row: &mut Row) -> Result<Entry, AppError> {
     let (amount, balance_after) = (row.int()?, row.int()?);
     let used = row.optional_text()?.zip(row.optional_unsigned()?);
     Ok(Entry { place, line: Line { account, amount, used, carry: row.optional_unsigned()? }, balance_after })
-}
-
-fn owner_from_row(row: &mut Row) -> Result<StoredOwner, AppError> {
-    Ok(StoredOwner { kind: AccountKind::parse(&row.text()?)?, pool: row.id()?, owner: row.text()? })
 }
 
 /// What the last income of each team left below one micro-credit, as of `cycle`, by team.

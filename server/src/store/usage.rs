@@ -116,7 +116,7 @@ async fn accounted_to(tx: &mut Tx, to: Instant) -> Result<Option<Instant>, AppEr
 }
 
 /// The pieces that begin between two instants.
-pub(super) async fn pieces(tx: &mut Tx, from: Instant, to: Instant) -> Result<Vec<Usage>, AppError> {
+pub(crate) async fn pieces(tx: &mut Tx, from: Instant, to: Instant) -> Result<Vec<Usage>, AppError> {
     const SQL: &str = concat!(
         "SELECT ",
         usage_columns!(),

@@ -2,4 +2,6 @@
 
 mod clearing;
 mod fixture;
+mod play;
 mod postgres;
+mod verify;

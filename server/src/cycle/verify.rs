@@ -1,1 +1,0 @@
-//! Proves the history.

@@ -1,0 +1,165 @@
+//! Charges against chips used times price, from stored rows alone.
+//!
+//! For each team and chip type, what accounting steps charged plus what they carried over must be the sum over cycles of
+//! chips used times local price times seconds. Steps that cover a gap are left to the re-run: jobs may have ended in it.
+
+use std::collections::BTreeMap;
+
+use common::ids::{ChipTypeId, TeamId};
+use common::instant::Instant;
+
+use super::{Check, Difference};
+use crate::error::AppError;
+use crate::store::Tx;
+use crate::store::db::values;
+use crate::store::entities::{self, Organisation, Team};
+use crate::store::history::seconds_between;
+use crate::store::ledger;
+use crate::store::results::{self, PoolPrice, Rows, TeamQuota};
+
+/// Cycles read at once.
+const BATCH: u64 = 500;
+
+/// Parts of a micro-credit in which remainders are carried.
+const PARTS: i128 = 3_600;
+
+type Key = (TeamId, ChipTypeId);
+
+/// Quotas and prices in force, and what is owed since the last accounting step, in parts of a micro-credit.
+#[derive(Default)]
+struct Owed {
+    quotas: BTreeMap<Key, u64>,
+    prices: BTreeMap<(String, ChipTypeId), u64>,
+    pools: BTreeMap<TeamId, String>,
+    owed: BTreeMap<Key, i128>,
+    carried: BTreeMap<Key, i128>,
+    has_gap: bool,
+}
+
+/// Checks the charges of the steps within cycles `from` to `to`; the answer is how many were compared, and the first
+/// difference.
+pub(super) async fn check(tx: &mut Tx, from: u64, to: u64) -> Result<(u64, Option<Difference>), AppError> {
+    const FIRST_STEP: &str =
+        "SELECT MIN(number) FROM cycle WHERE number >= $1 AND number <= $2 AND step IS NOT NULL";
+    let first = from.max(results::first_detailed_cycle(tx).await?.unwrap_or(from));
+    let row = tx.row(FIRST_STEP, values![first, to]).await?;
+    let Some(mut cycle) = row.map_or(Ok(None), |mut row| row.optional_unsigned())? else {
+        return Ok((0, None));
+    };
+    let mut owed = Owed::begin(tx, cycle).await?;
+    let (mut compared, mut before) = (0, results::cycle(tx, cycle).await?);
+    while cycle < to {
+        let last = (cycle + BATCH).min(to);
+        let cycles =
+            results::cycles_from(tx, cycle + 1, u32::try_from(last - cycle).unwrap_or(u32::MAX)).await?;
+        let mut rows = results::rows_between(tx, cycle + 1, last).await?;
+        let mut charges = charges_between(tx, cycle + 1, last).await?;
+        let mut settings =
+            entities::stamped::<Organisation>(tx, cycle + 1, last).await?.into_iter().peekable();
+        let mut seconds =
+            entities::in_cycle::<Organisation>(tx, cycle).await?.pop().unwrap_or_default().cycle_seconds;
+        for team in entities::in_cycle::<Team>(tx, last).await? {
+            owed.pools.insert(team.id, team.pool.to_string());
+        }
+        for now in cycles {
+            if let Some(before) = &before {
+                owed.elapse(before.starts_at, now.starts_at, seconds);
+            }
+            while let Some((_, organisation)) = settings.next_if(|(cycle, _)| *cycle <= now.number) {
+                seconds = organisation.cycle_seconds;
+            }
+            if now.step.is_some() {
+                let booked = charges.remove(&now.number).unwrap_or_default();
+                match owed.settle(booked) {
+                    Ok(count) => compared += count,
+                    Err(detail) => {
+                        let (check, cycle) = (Check::Occupancy, Some(now.number));
+                        return Ok((compared, Some(Difference { check, cycle, detail })));
+                    }
+                }
+            }
+            owed.take(rows.remove(&now.number).unwrap_or_default());
+            before = Some(now);
+        }
+        cycle = last;
+    }
+    Ok((compared, None))
+}
+
+/// A charge: what was taken and what was carried over, in micro-credits and parts of one.
+type Charges = BTreeMap<Key, (i128, i128)>;
+
+async fn charges_between(tx: &mut Tx, from: u64, to: u64) -> Result<BTreeMap<u64, Charges>, AppError> {
+    const SQL: &str = "SELECT e.cycle, a.owner, e.chip_type, e.amount, e.carry FROM ledger_entry e \
+        JOIN ledger_account a ON a.number = e.account JOIN ledger_transfer t ON t.number = e.transfer \
+        WHERE t.cycle BETWEEN $1 AND $2 AND t.kind = 'charge' AND e.chip_type IS NOT NULL";
+    let mut cycles: BTreeMap<u64, Charges> = BTreeMap::new();
+    for mut row in tx.rows(SQL, values![from, to]).await? {
+        let cycle = row.unsigned()?;
+        let key = (row.id()?, row.id()?);
+        let charge = (-i128::from(row.int()?), i128::from(row.int()?));
+        cycles.entry(cycle).or_default().insert(key, charge);
+    }
+    Ok(cycles)
+}
+
+impl Owed {
+    /// Begins right after the accounting step of a cycle.
+    async fn begin(tx: &mut Tx, cycle: u64) -> Result<Self, AppError> {
+        let mut owed = Self::default();
+        let (prices, quotas) =
+            (results::pool_prices_in(tx, cycle).await?, results::quotas_in(tx, cycle).await?);
+        owed.take(Rows { pool_prices: prices, quotas, ..Rows::default() });
+        for ((team, chip_type), carry) in ledger::charge_carries(tx, cycle).await? {
+            let parse = |text: &str| text.parse::<TeamId>().map_err(AppError::internal);
+            let chip_type = chip_type.parse().map_err(AppError::internal)?;
+            owed.carried.insert((parse(&team)?, chip_type), i128::from(carry));
+        }
+        Ok(owed)
+    }
+
+    fn take(&mut self, rows: Rows) {
+        for PoolPrice { pool, chip_type, local_price, .. } in rows.pool_prices {
+            self.prices.insert((pool.to_string(), chip_type), local_price.unwrap_or_default().0);
+        }
+        for TeamQuota { team, chip_type, used, .. } in rows.quotas {
+            self.quotas.insert((team, chip_type), used.0);
+        }
+    }
+
+    fn elapse(&mut self, from: Instant, to: Instant, cycle_seconds: u32) {
+        let seconds = seconds_between(from, to);
+        self.has_gap |= seconds > i64::from(cycle_seconds);
+        for ((team, chip_type), used) in &self.quotas {
+            let pool = self.pools.get(team).cloned().unwrap_or_default();
+            let price = self.prices.get(&(pool, chip_type.clone())).copied().unwrap_or(0);
+            let parts = i128::from(*used) * i128::from(price) * i128::from(seconds);
+            *self.owed.entry((team.clone(), chip_type.clone())).or_default() += parts;
+        }
+    }
+
+    /// Compares what is owed with what a step charged; the answer is how many charges there were.
+    fn settle(&mut self, charges: Charges) -> Result<u64, String> {
+        let mut owed = std::mem::take(&mut self.owed);
+        let has_gap = std::mem::take(&mut self.has_gap);
+        let count = charges.len() as u64;
+        for (key, (amount, carry)) in charges {
+            let carried = self.carried.insert(key.clone(), carry).unwrap_or(0);
+            let expected = owed.remove(&key).unwrap_or(0) + carried;
+            let found = amount * PARTS + carry;
+            if found != expected && !has_gap {
+                let (team, chip_type) = key;
+                return Err(format!(
+                    "team {team} is charged {found}/3600 micro-credits for {chip_type} with what is carried over, but its \
+                     quotas and prices make {expected}/3600"
+                ));
+            }
+        }
+        match owed.into_iter().find(|(_, parts)| *parts != 0) {
+            Some(((team, chip_type), parts)) if !has_gap => Err(format!(
+                "team {team} is not charged for {chip_type}, but owes {parts}/3600 micro-credits"
+            )),
+            _ => Ok(count),
+        }
+    }
+}
