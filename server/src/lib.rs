@@ -8,6 +8,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod cycle;
+pub mod demo;
 pub mod error;
 pub mod http;
 pub mod json;

@@ -5,7 +5,7 @@
 
 use common::chips::Chips;
 use common::ids::{ChipTypeId, PoolId, TeamId};
-use common::instant::MICROS_PER_SECOND;
+use common::instant::{Instant, MICROS_PER_SECOND};
 use common::money::{MICROS_PER_CREDIT, MicroCredits, Price};
 use market::snapshot::{Alternative, OwnedChips};
 use sha2::{Digest, Sha256};
@@ -102,18 +102,29 @@ pub struct Organisation {
 /// Days of the stretch whose demand sizes the supply: eight weeks.
 const BUSY_DAYS: i64 = 56;
 
-/// Chips a tenth above the average demand of the busiest eight weeks (of the whole trace, if it is shorter), rounded up
-/// to a multiple of 20: scarce at times, never hopeless. At least 20.
+/// The busiest eight weeks of a trace, from a midnight on; the whole of it, in whole days, if it is shorter.
+#[must_use]
+pub fn busiest_stretch(trace: &Trace) -> (Instant, Instant) {
+    const DAY: i64 = 86_400;
+    const DAY_MICROS: i64 = DAY * MICROS_PER_SECOND;
+    let first = Instant(trace.begins_at().0.div_euclid(DAY_MICROS) * DAY_MICROS);
+    let days = (trace.ends_at().0 - first.0 - 1) / DAY_MICROS + 1;
+    let length = days.min(BUSY_DAYS) * DAY;
+    let stretches = (0..=(days - BUSY_DAYS).max(0)).map(|day| {
+        let from = first.plus_seconds(day * DAY);
+        (from, from.plus_seconds(length))
+    });
+    let busiest = stretches
+        .max_by_key(|(from, to)| (mean_demand_milli(&trace.jobs, *from, *to), std::cmp::Reverse(*from)));
+    busiest.unwrap_or((first, first.plus_seconds(length)))
+}
+
+/// Chips a tenth above the average demand of the busiest stretch, rounded up to a multiple of 20: scarce at times, never
+/// hopeless. At least 20.
 #[must_use]
 pub fn fitting_chips(trace: &Trace) -> u64 {
-    const DAY: i64 = 86_400;
-    let days = (trace.ends_at().0 - trace.begins_at().0) / (DAY * MICROS_PER_SECOND);
-    let length = (days + 1).min(BUSY_DAYS) * DAY;
-    let demand = (0..=(days + 1 - BUSY_DAYS).max(0)).map(|day| {
-        let from = trace.begins_at().plus_seconds(day * DAY);
-        mean_demand_milli(&trace.jobs, from, from.plus_seconds(length))
-    });
-    (demand.max().unwrap_or(0) * 11 / 10).div_ceil(20_000).max(1) * 20
+    let (from, to) = busiest_stretch(trace);
+    (mean_demand_milli(&trace.jobs, from, to) * 11 / 10).div_ceil(20_000).max(1) * 20
 }
 
 impl Organisation {
