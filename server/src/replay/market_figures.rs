@@ -3,6 +3,7 @@
 use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::money::{MicroCredits, Price};
 use market::Outcome;
+use market::fairness::{self, Ratio, TeamUse};
 use serde::Serialize;
 
 use super::books::Books;
@@ -30,8 +31,9 @@ pub struct MarketResult {
     pub stopped_chips: u64,
     /// Average price paid, global credits per chip-hour.
     pub mean_price_paid: Price,
-    /// `min_i 1/f_i` in thousandths, over the teams that paid anything: the market is so far fair (Theorem 4).
-    pub fairness_thousandths: u64,
+    /// `min_i 1/f_i` in thousandths, over the teams that paid anything: the market is so far fair (Theorem 4). Absent
+    /// where nobody paid.
+    pub fairness_thousandths: Option<u64>,
 }
 
 /// One chip type over the replay.
@@ -64,8 +66,9 @@ pub struct PriceFigures {
     pub free_cycles: u64,
     /// Cycles in which nobody asked.
     pub no_trade_cycles: u64,
-    /// Average change from one cycle to the next, up or down, over pairs of cycles that both had a price.
-    pub mean_change: Price,
+    /// How much it moves from one cycle to the next: all changes over all prices, in thousandths. Absent where it was
+    /// always 0.
+    pub churn_thousandths: Option<u64>,
 }
 
 /// One team over the replay.
@@ -115,9 +118,6 @@ struct TypeTally {
     paid: u64,
     opportunistic: u64,
     prices: Vec<u64>,
-    last_price: Option<u64>,
-    changes: u128,
-    changed_pairs: u64,
     no_trade_cycles: u64,
 }
 
@@ -206,27 +206,32 @@ impl MarketFigures {
     ) -> MarketResult {
         (self.service.still_running, self.service.still_waiting) = (running, waiting);
         self.service.finish();
-        let all = TeamTally {
-            chip_cycles: self.teams.iter().map(|team| team.chip_cycles).sum(),
-            cost: self.teams.iter().map(|team| team.cost).sum(),
+        let seconds = u64::from(cycle_seconds);
+        let use_of = |(nth, tally): (usize, &TeamTally)| TeamUse {
+            team: organisation.teams[nth].id.clone(),
+            chip_seconds: tally.chip_cycles * seconds,
+            paid: quotient(tally.cost * u128::from(seconds), 3_600),
+            income: organisation.global_income(nth),
         };
-        let power: u64 = (0..self.teams.len()).map(|team| organisation.global_income(team)).sum();
-        let team = |nth: usize| {
-            let (tally, plan) = (&self.teams[nth], &organisation.teams[nth]);
+        let uses: Vec<TeamUse> = self.teams.iter().enumerate().map(use_of).collect();
+        let fair = fairness::fairness(&uses);
+        let team = |(nth, team): (usize, &fairness::TeamFairness)| {
+            let plan = &organisation.teams[nth];
             TeamFigures {
-                team: plan.id.clone(),
+                team: team.team.clone(),
                 pool: organisation.pools[plan.pool].id.clone(),
-                power_thousandths: thousandths(organisation.global_income(nth).into(), power.into()),
-                paid_thousandths: thousandths(tally.chip_cycles.into(), all.chip_cycles.into()),
-                paid_chip_hours: tally.chip_cycles * u64::from(cycle_seconds) / 3_600,
-                price_ratio_thousandths: tally.price_ratio_thousandths(&all),
+                power_thousandths: team.income_share.map_or(0, thousandths),
+                paid_thousandths: team.chip_share.map_or(0, thousandths),
+                paid_chip_hours: uses[nth].chip_seconds / 3_600,
+                price_ratio_thousandths: team.price_ratio.map(thousandths),
                 income: books.income(nth),
                 charges: books.charges(nth),
                 balance: books.balance(nth),
             }
         };
-        let teams: Vec<TeamFigures> = (0..self.teams.len()).map(team).collect();
-        let dearest = teams.iter().filter_map(|team| team.price_ratio_thousandths).max();
+        let teams = fair.teams.iter().enumerate().map(team).collect();
+        let paid = |of: fn(&TeamUse) -> u64| uses.iter().map(|team| u128::from(of(team))).sum::<u128>();
+        let mean_price_paid = quotient(paid(|team| team.paid) * 3_600, paid(|team| team.chip_seconds));
         let chip_types = organisation.chip_types.iter().zip(self.chip_types);
         MarketResult {
             paid: self.paid,
@@ -237,8 +242,8 @@ impl MarketFigures {
             quota_moves: self.quota_moves,
             stops: self.stops,
             stopped_chips: self.stopped_chips,
-            mean_price_paid: Price(quotient(all.cost, all.chip_cycles.into())),
-            fairness_thousandths: dearest.map_or(1_000, |ratio| 1_000_000 / ratio.max(1)),
+            mean_price_paid: Price(mean_price_paid),
+            fairness_thousandths: fair.guarantee.map(thousandths),
         }
     }
 }
@@ -249,44 +254,22 @@ impl TypeTally {
             Some(price) => self.prices.push(price),
             None => self.no_trade_cycles += 1,
         }
-        if let (Some(now), Some(before)) = (price, self.last_price) {
-            self.changes += u128::from(now.abs_diff(before));
-            self.changed_pairs += 1;
-        }
-        self.last_price = price;
     }
 
-    fn finish(mut self, chip_type: ChipTypeId, organisation: &Organisation) -> ChipTypeFigures {
-        self.prices.sort_unstable();
-        let at = |percent: usize| {
-            let rank = (self.prices.len() * percent).div_ceil(100).max(1);
-            Price(self.prices.get(rank - 1).copied().unwrap_or(0))
-        };
+    fn finish(self, chip_type: ChipTypeId, organisation: &Organisation) -> ChipTypeFigures {
+        let at = |percent| Price(fairness::percentile(&self.prices, percent).unwrap_or(0));
         let sum: u128 = self.prices.iter().map(|price| u128::from(*price)).sum();
         let price = PriceFigures {
             mean: Price(quotient(sum, self.prices.len() as u128)),
             p50: at(50),
             p90: at(90),
             max: at(100),
-            free_cycles: self.prices.partition_point(|price| *price == 0) as u64,
+            free_cycles: self.prices.iter().filter(|price| **price == 0).count() as u64,
             no_trade_cycles: self.no_trade_cycles,
-            mean_change: Price(quotient(self.changes, self.changed_pairs.into())),
+            churn_thousandths: fairness::churn(&self.prices).map(thousandths),
         };
         let supply = organisation.supply(&chip_type);
         ChipTypeFigures { chip_type, supply, paid: self.paid, opportunistic: self.opportunistic, price }
-    }
-}
-
-impl TeamTally {
-    /// `f_i`: (its cost / its chips) / (all cost / all chips).
-    fn price_ratio_thousandths(&self, all: &Self) -> Option<u64> {
-        if self.cost == 0 || all.cost == 0 {
-            return None;
-        }
-        // Dividing first keeps the products in range; a market of this size never loses a thousandth by it.
-        let own = self.cost * 1_000 / u128::from(self.chip_cycles);
-        let market = all.cost / u128::from(all.chip_cycles).max(1);
-        Some(quotient(own, market))
     }
 }
 
@@ -294,6 +277,6 @@ fn quotient(numerator: u128, denominator: u128) -> u64 {
     u64::try_from(numerator.checked_div(denominator).unwrap_or(0)).unwrap_or(u64::MAX)
 }
 
-fn thousandths(part: u128, whole: u128) -> u64 {
-    quotient(part * 1_000, whole)
+fn thousandths(ratio: Ratio) -> u64 {
+    u64::try_from(ratio.thousandths()).unwrap_or(u64::MAX)
 }

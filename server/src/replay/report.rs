@@ -160,7 +160,7 @@ impl Report {
         row(
             f,
             "Reference price, credits per chip-hour",
-            &["chips", "paid", "free use", "mean", "p50", "p90", "max", "price 0", "no trade", "change"],
+            &["chips", "paid", "free use", "mean", "p50", "p90", "max", "price 0", "no trade", "churn %"],
         )?;
         for figures in &self.market.chip_types {
             let whole = u128::from(figures.supply) * u128::from(self.cycles);
@@ -179,7 +179,9 @@ impl Report {
                     short(price.max),
                     cycles(price.free_cycles),
                     cycles(price.no_trade_cycles),
-                    short(price.mean_change),
+                    price
+                        .churn_thousandths
+                        .map_or_else(|| "-".to_owned(), |churn| percent(churn.into(), 1_000)),
                 ],
             )?;
         }
@@ -237,7 +239,7 @@ impl Report {
             f,
             "Fairness: average price paid {} credits per chip-hour; the dearest team's ratio f gives min 1/f = {}.",
             short(market.mean_price_paid),
-            thousandths(market.fairness_thousandths)
+            market.fairness_thousandths.map_or_else(|| "none, as nobody paid".to_owned(), thousandths)
         )
     }
 }
