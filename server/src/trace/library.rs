@@ -183,3 +183,7 @@ pub async fn find(store: &Store, name: &str) -> Result<Trace, AppError> {
         parse::read(name, &bytes, Incomplete::Skip, |_| ()).map_err(|error| damaged(error.to_string()))?;
     Ok(trace)
 }
+
+#[cfg(test)]
+#[path = "library_tests.rs"]
+mod tests;
