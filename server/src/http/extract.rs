@@ -18,9 +18,13 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
         let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes()));
         serde_path_to_error::deserialize(pairs).map(Self).map_err(|error| {
             let path = error.path().to_string();
-            let field = path.trim_matches(['?', '.']);
-            let field = if field.is_empty() { "query" } else { field };
-            AppError::invalid(field, in_words(error.inner().to_string(), text, field))
+            let detail = error.inner().to_string();
+            // A parameter given twice has no path; the reader names it in its text.
+            let twice = detail.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`'));
+            let field = twice.unwrap_or_else(|| path.trim_matches(['?', '.'])).to_owned();
+            let field = if field.is_empty() { "query".to_owned() } else { field };
+            let detail = in_words(detail, text, &field);
+            AppError::invalid(field, detail)
         })
     }
 }

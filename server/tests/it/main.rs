@@ -1,6 +1,9 @@
 //! The server's integration tests: everything that needs a database, on SQLite and on PostgreSQL.
 
+mod api;
+mod app;
 mod clearing;
+mod events;
 mod fixture;
 mod play;
 mod postgres;

@@ -1,0 +1,223 @@
+//! A whole server in the test's process: a temporary SQLite file, a clock that the test sets, cycles that clear when
+//! the test says so.
+
+use std::sync::Arc;
+
+use app::document::SiteFiles;
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use common::api::MarketClock;
+use common::chips::Chips;
+use futures::StreamExt;
+use server::clock::{Clock, SettableClock};
+use server::config::Config;
+use server::cycle::{Clearing, clear_due};
+use server::http::{self, Parts};
+use server::services::live::Live;
+use server::services::read::MarketReader;
+use server::services::{bids, supply};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::fixture::{self, START, TestStore, bid, create};
+
+/// A server with one organisation.
+pub(crate) struct TestApp {
+    pub(crate) store: TestStore,
+    pub(crate) clock: SettableClock,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) live: Arc<Live>,
+    pub(crate) router: Router,
+    clearing: Clearing,
+}
+
+/// An answer, read to its end.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    /// The body as JSON, with what differs from run to run set to zero.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let mut value =
+            serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body));
+        steady(&mut value);
+        value
+    }
+
+    pub(crate) fn header(&self, name: header::HeaderName) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+fn steady(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (name, field) in fields {
+                if name == "clear_micros" {
+                    *field = 0.into();
+                }
+                steady(field);
+            }
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(steady),
+        _ => {}
+    }
+}
+
+impl TestApp {
+    /// An organisation and nothing cleared yet; the clock shows [`START`].
+    pub(crate) async fn new() -> Self {
+        let store = fixture::sqlite().await;
+        create(&store.store).await;
+        Self::on(store)
+    }
+
+    /// A server on a store as it is.
+    pub(crate) fn on(store: TestStore) -> Self {
+        let clock = SettableClock::new(START);
+        let now = clock.now();
+        let live = Arc::new(Live::new(
+            MarketClock { cycle: 0, cleared_at: now, next_at: now, cycle_seconds: 60, stale: None },
+            None,
+        ));
+        let market =
+            Arc::new(MarketReader::new(store.store.clone(), Arc::new(clock.clone()), live.subscribe()));
+        let shutdown = CancellationToken::new();
+        let config = Config::default().server;
+        let site = Some(SiteFiles::default());
+        let router = http::router(Parts { config, market, site, shutdown: shutdown.clone() });
+        Self { store, clock, shutdown, live, router, clearing: Clearing::new() }
+    }
+
+    /// Another server that comes up on the same database.
+    pub(crate) async fn beside(&self) -> Router {
+        let newest = server::cycle::newest_cycle(&self.store.store).await.unwrap().unwrap();
+        let live = Live::new(newest.clock, Some(newest.cleared));
+        let clock = Arc::new(self.clock.clone());
+        let market = Arc::new(MarketReader::new(self.store.store.clone(), clock, live.subscribe()));
+        let config = Config::default().server;
+        http::router(Parts { config, market, site: None, shutdown: CancellationToken::new() })
+    }
+
+    /// Three bids on A100: more than there is, so that it has a price. Nobody asks for H100.
+    pub(crate) async fn with_bids() -> Self {
+        let app = Self::new().await;
+        let mut tx = app.store.store.write().await.unwrap();
+        let mut limited = bid("c", "ads", "A100", 20);
+        limited.terms.limit = Some("0.50".parse().unwrap());
+        let new = vec![bid("a", "speech", "A100", 30), bid("b", "vision", "A100", 30), limited];
+        bids::place_many(&mut tx, START, new).await.unwrap();
+        tx.commit().await.unwrap();
+        app
+    }
+
+    /// Moves the clock to the next minute and clears.
+    pub(crate) async fn clear(&mut self) -> u64 {
+        self.clock.advance_seconds(60);
+        let cleared =
+            clear_due(&self.store.store, &mut self.clearing, self.clock.now()).await.unwrap().unwrap();
+        let cycle = cleared.clock.cycle;
+        self.live.cleared(cleared.clock, cleared.cleared);
+        cycle
+    }
+
+    /// Clears so many cycles.
+    pub(crate) async fn clear_many(&mut self, count: u32) {
+        for _ in 0..count {
+            self.clear().await;
+        }
+    }
+
+    /// Sets the shared chips of a type, from the next cycle on.
+    pub(crate) async fn set_shared(&self, chip_type: &str, chips: u64) {
+        let mut tx = self.store.store.write().await.unwrap();
+        let id = chip_type.parse().unwrap();
+        supply::set_shared(&mut tx, self.clock.now(), &id, Chips(chips)).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        send(&self.router, request).await
+    }
+
+    /// Opens the event stream; `last` is the last cycle that the client has.
+    pub(crate) async fn events(&self, last: Option<u64>) -> Events {
+        let mut request = Request::get("/api/v1/events");
+        if let Some(last) = last {
+            request = request.header("last-event-id", last.to_string());
+        }
+        let response = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["x-accel-buffering"], "no");
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
+        Events { stream: response.into_body().into_data_stream(), text: String::new() }
+    }
+}
+
+/// Sends a request to a server and reads the answer to its end.
+pub(crate) async fn send(router: &Router, request: Request<Body>) -> Answer {
+    let response = router.clone().oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    let body = String::from_utf8(bytes.to_vec()).unwrap();
+    Answer { status: parts.status, headers: parts.headers, body }
+}
+
+/// A stream of server events.
+pub(crate) struct Events {
+    stream: axum::body::BodyDataStream,
+    text: String,
+}
+
+/// One server event.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ServerEvent {
+    pub(crate) kind: String,
+    pub(crate) id: Option<u64>,
+    pub(crate) clock: MarketClock,
+}
+
+impl Events {
+    /// The next event; none where the stream has ended. Waits at most five seconds.
+    pub(crate) async fn next(&mut self) -> Option<ServerEvent> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.text = rest;
+                let field = |name: &str| {
+                    event
+                        .lines()
+                        .find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
+                };
+                return Some(ServerEvent {
+                    kind: field("event").unwrap(),
+                    id: field("id").map(|id| id.parse().unwrap()),
+                    clock: serde_json::from_str(&field("data").unwrap()).unwrap(),
+                });
+            }
+            let limit = std::time::Duration::from_secs(5);
+            let chunk = tokio::time::timeout(limit, self.stream.next()).await.expect("an event in time")?;
+            self.text.push_str(std::str::from_utf8(&chunk.unwrap()).unwrap());
+        }
+    }
+
+    /// The numbers of the next `count` events, all of them cycles.
+    pub(crate) async fn cycles(&mut self, count: usize) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        for _ in 0..count {
+            let event = self.next().await.expect("an event");
+            assert_eq!(event.kind, "cycle");
+            assert_eq!(event.id, Some(event.clock.cycle));
+            numbers.push(event.clock.cycle);
+        }
+        numbers
+    }
+}
