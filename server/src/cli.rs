@@ -6,8 +6,11 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::clear;
+use crate::commands;
 use crate::config::{self, Config, Sources};
 use crate::error::AppError;
+use crate::replay::ReplayArgs;
+use crate::trace::library::ImportArgs;
 use crate::{http, logging, serve};
 
 /// A quota marketplace for ML training chips.
@@ -64,6 +67,12 @@ struct Settings {
 enum Command {
     /// Run the market and show it in a browser
     Serve(ServeArgs),
+    /// Clear all stored cycles again and check the ledger; says what differs
+    Verify(commands::VerifyArgs),
+    /// Run months of a trace through the market in memory, beside static pools of the same supply
+    Replay(ReplayArgs),
+    /// Import an organisation's own job history
+    Import(ImportArgs),
     /// Bring the database's tables up to this version, and do nothing else
     Migrate,
     /// Clear one market from a JSON file and print the outcome
@@ -135,17 +144,31 @@ fn run(cli: Cli) -> Result<(), AppError> {
         Command::Config => print(&config::default_file()),
         Command::Openapi => print(&http::openapi_json()),
         Command::Clear(args) => clear::run(&args),
-        Command::Migrate => {
-            let config = settings.load(None)?;
-            logging::start(&config.log)?;
-            block_on(serve::migrate(&config.database))
-        }
         Command::Serve(args) => {
-            let config = settings.load(args.listen.as_ref())?;
-            logging::start(&config.log)?;
-            block_on(serve::run(&config))
+            with_config(&settings, args.listen.as_ref(), async |config| serve::run(config).await)
+        }
+        Command::Migrate => with_config(&settings, None, async |config| commands::migrate(config).await),
+        Command::Verify(args) => {
+            with_config(&settings, None, async |config| commands::verify(config, &args).await)
+        }
+        Command::Import(args) => {
+            with_config(&settings, None, async |config| commands::import(config, &args).await)
+        }
+        Command::Replay(args) => {
+            with_config(&settings, None, async |config| commands::replay(config, &args).await)
         }
     }
+}
+
+/// Loads the settings, starts the log and runs a command.
+fn with_config(
+    settings: &Settings,
+    listen: Option<&String>,
+    command: impl AsyncFnOnce(&Config) -> Result<(), AppError>,
+) -> Result<(), AppError> {
+    let config = settings.load(listen)?;
+    logging::start(&config.log)?;
+    block_on(command(&config))
 }
 
 /// Writes a command's result; a reader that went away (`| head`) is no fault.

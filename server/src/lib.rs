@@ -6,6 +6,7 @@
 pub mod clear;
 pub mod cli;
 pub mod clock;
+pub mod commands;
 pub mod config;
 pub mod cycle;
 pub mod demo;

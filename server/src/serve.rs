@@ -68,16 +68,6 @@ pub(crate) async fn open(config: &DatabaseConfig) -> Result<Store, AppError> {
     Ok(store)
 }
 
-/// `migrate`: opening a database brings its tables up to date.
-///
-/// # Errors
-/// `Unavailable`: the database can't be reached or written. `WrongVersion`: it is a newer program's.
-pub async fn migrate(config: &DatabaseConfig) -> Result<(), AppError> {
-    open(config).await?.close().await;
-    tracing::info!("the tables are those of this version");
-    Ok(())
-}
-
 async fn serve(
     config: &Config,
     listener: TcpListener,

@@ -8,7 +8,7 @@ use super::key::number;
 /// Where the history is.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseConfig {
-    /// `sqlite:PATH` or `postgres://…`; may hold a password, so it is never shown.
+    /// A path, `sqlite:PATH` or `postgres://…`; may hold a password, so it is never shown.
     pub url: String,
     /// Most connections to read with.
     pub max_connections: u32,
@@ -56,12 +56,14 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         name: "database.url",
         default: "sqlite:quota-marketplace.sqlite",
-        allowed: "sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+        allowed: "a file's path, sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE",
         meaning: "Where the history is. A SQLite file is made when it does not exist; a PostgreSQL database must \
                   exist, its tables are made. A password in it is never logged.",
         set: |config, text| {
-            let known = ["sqlite:", "postgres://", "postgresql://"];
-            if !known.iter().any(|prefix| text.len() > prefix.len() && text.starts_with(prefix)) {
+            let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+            if text.is_empty()
+                || scheme.is_some_and(|scheme| !["sqlite", "postgres", "postgresql"].contains(&scheme))
+            {
                 return Err(());
             }
             text.clone_into(&mut config.database.url);

@@ -71,7 +71,7 @@ fn a_bad_value_is_named_with_what_is_allowed() {
         ("[log]\nformat = \"xml\"", "log.format", "text or json"),
         ("[server]\nmax_streams = 0", "server.max_streams", "from 1 to 100000"),
         ("[server]\nmax_streams = [1]", "server.max_streams", "from 1 to 100000"),
-        ("[database]\nurl = \"mysql://x\"", "database.url", "sqlite:PATH or postgres://"),
+        ("[database]\nurl = \"mysql://x\"", "database.url", "a file's path, sqlite:PATH or postgres://"),
     ] {
         let error = with_file(text).unwrap_err();
         assert!(error.message().contains(key) && error.message().contains(allowed), "{error}");

@@ -117,7 +117,6 @@ pub struct Parts {
 }
 
 /// The whole server as a service.
-#[must_use]
 pub fn router(parts: Parts) -> Router {
     let state = AppState(Arc::new(Shared {
         streams: Arc::new(Semaphore::new(parts.config.max_streams)),

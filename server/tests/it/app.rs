@@ -1,5 +1,6 @@
 //! A whole server in the test's process: a temporary SQLite file, a clock that the test sets, cycles that clear when
 //! the test says so.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: what fails here fails the test")]
 
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 mod api;
 mod app;
 mod clearing;
+mod commands;
 mod events;
 mod fixture;
 mod play;

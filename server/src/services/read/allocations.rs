@@ -37,6 +37,8 @@ impl MarketReader {
         let step_seconds = step_seconds(query.span);
         let (from, to) = self.stretch(query.span);
         let mut tx = self.store.read().await?;
+        // Before the market began there was nothing to allocate.
+        let from = results::cycle(&mut tx, 1).await?.map_or(from, |first| from.max(first.starts_at)).min(to);
         let used = usage::usage(&mut tx, from, to, step_seconds).await?;
         let supply = supply(&mut tx, &latest.setup, &query, from, to, step_seconds).await?;
         let now = results::quotas_in(&mut tx, latest.number).await?;
