@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::clear;
 use crate::commands;
 use crate::config::{self, Config, Sources};
+use crate::demo::DemoArgs;
 use crate::error::AppError;
 use crate::replay::ReplayArgs;
 use crate::trace::library::ImportArgs;
@@ -65,8 +66,15 @@ struct Settings {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run the market and show it in a browser
-    Serve(ServeArgs),
+    /// Set up a market from a real cluster's history, and play it on in a browser
+    Demo {
+        #[command(flatten)]
+        listen: ListenArgs,
+        #[command(flatten)]
+        demo: DemoArgs,
+    },
+    /// Run the market of the database and show it in a browser
+    Serve(ListenArgs),
     /// Clear all stored cycles again and check the ledger; says what differs
     Verify(commands::VerifyArgs),
     /// Run months of a trace through the market in memory, beside static pools of the same supply
@@ -84,7 +92,7 @@ enum Command {
 }
 
 #[derive(Debug, Args)]
-struct ServeArgs {
+struct ListenArgs {
     /// Address and port [default: 127.0.0.1:7878]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
@@ -144,6 +152,9 @@ fn run(cli: Cli) -> Result<(), AppError> {
         Command::Config => print(&config::default_file()),
         Command::Openapi => print(&http::openapi_json()),
         Command::Clear(args) => clear::run(&args),
+        Command::Demo { listen, demo } => with_config(&settings, listen.listen.as_ref(), async |config| {
+            serve::run_demo(config, &demo).await
+        }),
         Command::Serve(args) => {
             with_config(&settings, args.listen.as_ref(), async |config| serve::run(config).await)
         }

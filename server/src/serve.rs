@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, DatabaseConfig};
 use crate::cycle::{self, ClearedCycle};
+use crate::demo::{self, Demo, DemoArgs};
 use crate::error::{AppError, ErrorKind};
 use crate::http::{self, Parts};
 use crate::services::live::Live;
@@ -24,18 +25,41 @@ use crate::services::read::MarketReader;
 use crate::store::entities::Organisation;
 use crate::store::{Place, Store};
 
-/// Runs the market until a signal ends it.
+/// `serve`: runs the market until a signal ends it.
 ///
 /// # Errors
 /// `Unavailable`: the port is taken or the database can't be reached. `WrongVersion`: the database is a newer
 /// program's.
 pub async fn run(config: &Config) -> Result<(), AppError> {
+    start(config, None).await
+}
+
+/// `demo`: sets a market up from a trace, or goes on with it, and plays the trace into it while it is served.
+///
+/// # Errors
+/// As [`run`]; `Conflict`: the database holds another organisation. `NotFound`: there is no such trace.
+pub async fn run_demo(config: &Config, args: &DemoArgs) -> Result<(), AppError> {
+    start(config, Some(args)).await
+}
+
+async fn start(config: &Config, demo: Option<&DemoArgs>) -> Result<(), AppError> {
     let listener = bind(config.server.listen).await?;
     let store = open(&config.database).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let shutdown = CancellationToken::new();
     let signals = tokio::spawn(cancel_on_signal(shutdown.clone()));
-    let result = serve(config, listener, store.clone(), clock, shutdown).await;
+    let result = async {
+        let demo = match demo {
+            // Setting up takes a while. It may be cut off at any point: it goes on from there the next time.
+            Some(args) => tokio::select! {
+                prepared = demo::prepare(&store, clock.as_ref(), args) => Some(prepared?),
+                () = shutdown.cancelled() => return Ok(()),
+            },
+            None => None,
+        };
+        serve(config, listener, store.clone(), clock, demo, shutdown).await
+    }
+    .await;
     signals.abort();
     store.close().await;
     result
@@ -73,6 +97,7 @@ async fn serve(
     listener: TcpListener,
     store: Store,
     clock: Arc<dyn Clock>,
+    demo: Option<Demo>,
     shutdown: CancellationToken,
 ) -> Result<(), AppError> {
     let live = Arc::new(resume(&store, clock.as_ref()).await?);
@@ -91,6 +116,16 @@ async fn serve(
             tracing::debug!("no TCP_NODELAY: {error}");
         }
     });
+    let playing = tokio::spawn({
+        let (store, clock, stop) = (store.clone(), Arc::clone(&clock), shutdown.clone());
+        let live = live.subscribe();
+        async move {
+            if let Some(demo) = demo {
+                demo.play(&store, clock.as_ref(), live, &stop).await;
+            }
+            Ok(())
+        }
+    });
     let stop = shutdown.clone();
     let clearing = tokio::spawn(async move {
         cycle::run(store, &live, clock.as_ref(), stop).await;
@@ -102,8 +137,12 @@ async fn serve(
     shutdown.cancelled().await;
     tracing::info!("shutting down");
     let limit = config.server.shutdown_timeout;
-    let (server, clearing) = tokio::join!(finish("server", server, limit), finish("loop", clearing, limit));
-    server.and(clearing)
+    let (server, playing, clearing) = tokio::join!(
+        finish("server", server, limit),
+        finish("player", playing, limit),
+        finish("loop", clearing, limit)
+    );
+    server.and(playing).and(clearing)
 }
 
 /// Begins where the store ends.
