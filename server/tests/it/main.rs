@@ -4,6 +4,7 @@ mod api;
 mod app;
 mod clearing;
 mod commands;
+mod demo;
 mod events;
 mod fixture;
 mod play;
