@@ -1,7 +1,7 @@
 // <qm-chart data="…" data-label="…">: an interactive chart of the data in its attribute.
 //
-// The data is what app/src/chart.rs writes: integers with a divisor. The element draws lines or a stack over time,
-// shows the values under the pointer or the keyboard's cursor, and zooms. Colours come from the design tokens. A
+// The data is what app/src/chart.rs writes: integers with a divisor. The element draws lines or a stack over time, or
+// a price over the chips asked for, shows the values under the pointer or the keyboard's cursor, and zooms. Colours come from the design tokens. A
 // table with the same numbers stands beside every chart, so the canvas itself is hidden from screen readers.
 
 import uPlot from "uplot";
@@ -132,19 +132,21 @@ class Chart extends HTMLElement {
 
   #options(order, width, height) {
     const grid = { stroke: css("line"), width: 1 };
+    const overTime = this.#chart.kind !== "depth";
+    const plain = (_plot, splits) => splits.map((value) => number.format(value));
     const axis = { stroke: css("ink-3"), font: `11px ${css("font")}`, grid, ticks: { show: false } };
     return {
       width, height,
-      padding: [26, 8, 0, 0],
+      padding: [30, 10, 0, 0],
       legend: { show: false },
-      scales: { y: { range: (_plot, low, high) => this.#range(low, high) } },
+      scales: { x: { time: overTime }, y: { range: (_plot, low, high) => this.#range(low, high) } },
       cursor: {
         drag: { x: true, y: false },
         points: { size: 7, fill: (_plot, index) => this.#color(order[index - 1]) },
       },
       axes: [
-        { ...axis, grid: { show: false }, values: timeLabels, space: 70 },
-        { ...axis, size: 62, values: (_plot, splits) => splits.map((value) => number.format(value)) },
+        { ...axis, grid: { show: false }, size: 28, space: 70, values: overTime ? timeLabels : plain },
+        { ...axis, size: 54, values: plain },
       ],
       series: [{}, ...order.map((index) => this.#series(index))],
       hooks: {
@@ -163,28 +165,34 @@ class Chart extends HTMLElement {
     const { over, color } = this.#chart.series[index];
     const stroke = this.#color(index);
     const layer = this.#chart.kind === "stack" && !over;
-    const shape = { paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, spanGaps: false };
+    // A step holds from its start on; in the curve of demand, from the step before.
+    const align = this.#chart.kind === "depth" ? -1 : 1;
+    const shape = { paths: uPlot.paths.stepped({ align }), points: { show: false }, spanGaps: false };
     if (layer) return { ...shape, stroke, width: 0, fill: stroke };
     if (color === "band") return { ...shape, stroke, width: 1 };
     if (color === "accent") return { ...shape, stroke, width: 2, fill: withAlpha(stroke, 0.06) };
     return { ...shape, stroke, width: 1.5, dash: color === "mine" && over ? [5, 4] : undefined };
   }
 
-  // A stack stands on zero. A line gets a little room; a level one stands in the middle.
+  // A stack and a curve of demand stand on zero. A line gets a little room; a level one stands in the middle.
   #range(low, high) {
     if (low === null || high === null) return [0, 1];
-    if (this.#chart.kind === "stack") return [0, high > 0 ? high * 1.06 : 1];
+    if (this.#chart.kind !== "line") return [0, high > 0 ? high * 1.06 : 1];
     const room = Math.max((high - low) * 0.12, high * 0.02, 0.000001);
     return [Math.max(0, low - room), high + room];
   }
 
   #marks(plot) {
     const { ctx, bbox } = plot;
+    const dot = devicePixelRatio;
+    const depth = this.#chart.kind === "depth";
     ctx.save();
-    ctx.strokeStyle = css("control");
+    ctx.font = `${11 * dot}px ${css("font")}`;
     ctx.fillStyle = css("ink-3");
-    ctx.font = `${11 * devicePixelRatio}px ${css("font")}`;
-    ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+    ctx.fillText(this.#chart.unit, 4 * dot, 12 * dot);
+    ctx.strokeStyle = css(depth ? "supply" : "control");
+    ctx.lineWidth = (depth ? 1.5 : 1) * dot;
+    ctx.setLineDash([4 * dot, 3 * dot]);
     let free = -Infinity;
     for (const { x, label } of this.#chart.marks) {
       const at = Math.round(plot.valToPos(x, "x", true));
@@ -195,14 +203,27 @@ class Chart extends HTMLElement {
       ctx.stroke();
       // Labels that would run into each other are left out; the table has them all.
       const width = ctx.measureText(label).width;
-      const fits = at + width + 6 < bbox.left + bbox.width;
-      const left = fits ? at + 5 : at - width - 5;
+      const fits = at + width / 2 < bbox.left + bbox.width;
+      const left = fits ? at - width / 2 : bbox.left + bbox.width - width;
       if (left > free) {
-        ctx.fillText(label, left, bbox.top - 8 * devicePixelRatio);
-        free = left + width + 8;
+        ctx.fillText(label, left, bbox.top - 5 * dot);
+        free = left + width + 8 * dot;
       }
     }
+    if (this.#chart.point) this.#clearingPoint(plot, dot);
     ctx.restore();
+  }
+
+  #clearingPoint({ ctx, valToPos }, dot) {
+    const { x, y } = this.#chart.point;
+    ctx.setLineDash([]);
+    ctx.beginPath();
+    ctx.arc(valToPos(x, "x", true), valToPos(y / this.#chart.divisor, "y", true), 5 * dot, 0, 2 * Math.PI);
+    ctx.fillStyle = css("surface");
+    ctx.strokeStyle = css("supply");
+    ctx.lineWidth = 2 * dot;
+    ctx.fill();
+    ctx.stroke();
   }
 
   #point(plot, order) {
@@ -216,7 +237,10 @@ class Chart extends HTMLElement {
 
   #showTip(plot, at, order) {
     const table = document.createElement("table");
-    table.createCaption().textContent = when.format(new Date(this.#chart.x[at] * 1000));
+    const x = this.#chart.x[at];
+    table.createCaption().textContent = this.#chart.kind === "depth"
+      ? `${number.format(x)} chips are asked for at`
+      : when.format(new Date(x * 1000));
     const lines = this.#chart.kind === "stack" ? [...order].sort((a, b) => a - b) : order;
     for (const index of lines) {
       const { label, y } = this.#chart.series[index];
@@ -234,9 +258,9 @@ class Chart extends HTMLElement {
     unit.textContent = this.#chart.unit;
     this.#tip.replaceChildren(table);
     this.#tip.hidden = false;
-    const x = plot.valToPos(this.#chart.x[at], "x") + plot.bbox.left / devicePixelRatio;
+    const place = plot.valToPos(x, "x") + plot.bbox.left / devicePixelRatio;
     const room = this.clientWidth - this.#tip.offsetWidth;
-    const left = x + 14 > room ? x - this.#tip.offsetWidth - 14 : x + 14;
+    const left = place + 14 > room ? place - this.#tip.offsetWidth - 14 : place + 14;
     this.#tip.style.transform = `translateX(${Math.max(0, Math.min(left, room))}px)`;
   }
 

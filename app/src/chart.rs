@@ -3,7 +3,7 @@
 //! Values stay integers (micro-credits, thousandths of chips) with a divisor beside them; only the browser's canvas
 //! turns them into pixels.
 
-use common::api::{AllocationsView, PriceHistory};
+use common::api::{AllocationsView, BookView, PriceHistory};
 use common::instant::{Instant, MICROS_PER_SECOND};
 use common::money::MICROS_PER_CREDIT;
 use serde::Serialize;
@@ -11,21 +11,42 @@ use serde::Serialize;
 /// Series drawn in their own colour; the rest joins "others".
 pub(crate) const MOST_SERIES: usize = 7;
 
+/// What the horizontal axis and the series mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    /// Lines over time.
+    Line,
+    /// Layers over time, each on top of the one before.
+    Stack,
+    /// A price over the chips asked for at it or above.
+    Depth,
+}
+
 /// One chart.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Chart<'a> {
-    /// `line` or `stack`.
-    kind: &'static str,
+    kind: Kind,
     /// Unit of the values, in words.
     unit: &'static str,
     /// Values are divided by this.
     divisor: i64,
-    /// Start of each step, in seconds since 1970.
+    /// Start of each step in seconds since 1970, or chips.
     x: Vec<i64>,
     /// Lines or layers.
     series: Vec<Series<'a>>,
     /// Vertical marks.
     marks: Vec<Mark>,
+    /// Where demand met supply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    point: Option<Point>,
+}
+
+/// A point of its own.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Point {
+    x: i64,
+    y: u64,
 }
 
 /// One line, or one layer of a stack.
@@ -40,7 +61,7 @@ struct Series<'a> {
     y: Vec<Option<u64>>,
 }
 
-/// A vertical mark on the time axis.
+/// A vertical mark on the horizontal axis.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Mark {
     x: i64,
@@ -82,12 +103,69 @@ pub(crate) fn price_chart(history: &PriceHistory) -> String {
         .map(|change| Mark { x: seconds(change.at), label: supply_change(change.before.0, change.after.0) })
         .collect();
     json(&Chart {
-        kind: "line",
+        kind: Kind::Line,
         unit: "credits per chip-hour",
         divisor: MICROS_PER_CREDIT,
         x: history.points.iter().map(|point| seconds(point.at)).collect(),
         series,
         marks,
+        point: None,
+    })
+}
+
+/// How many times the market price the curve of demand reaches up. A few bids without a sensible limit would flatten
+/// all others.
+const DEPTH_REACH: u64 = 3;
+
+/// Whether bids lie above the part of the curve that [`depth_chart`] shows.
+pub(crate) fn depth_is_cut(book: &BookView) -> bool {
+    let reach = depth_reach(book);
+    book.levels.iter().any(|level| level.price.0 > reach)
+}
+
+/// Highest price that the curve of demand shows, in micro-credits.
+fn depth_reach(book: &BookView) -> u64 {
+    match book.reference_price {
+        Some(price) if price.0 > 0 => price.0.saturating_mul(DEPTH_REACH),
+        _ => u64::MAX,
+    }
+}
+
+/// The curve of demand: price over the chips asked for at it or above, with the supply and the clearing point.
+pub(crate) fn depth_chart(book: &BookView) -> String {
+    let reach = depth_reach(book);
+    let above = book.levels.iter().take_while(|level| level.price.0 > reach);
+    let start = above.last().map_or(0, |level| level.cumulative.0);
+    let shown: Vec<_> = book.levels.iter().filter(|level| level.price.0 <= reach).collect();
+    let mut x = Vec::with_capacity(shown.len() + 1);
+    let mut y = Vec::with_capacity(shown.len() + 1);
+    let chips = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    if let Some(first) = shown.first() {
+        x.push(chips(start));
+        y.push(Some(if start > 0 { reach } else { first.price.0 }));
+    }
+    for level in shown {
+        // A level at which demand does not grow is no corner of the curve.
+        if x.last().is_none_or(|last| *last < chips(level.cumulative.0)) {
+            x.push(chips(level.cumulative.0));
+            y.push(Some(level.price.0));
+        }
+    }
+    let point = book.reference_price.map(|price| {
+        let asked =
+            book.levels.iter().filter(|level| level.price >= price).map(|level| level.cumulative.0).max();
+        Point { x: chips(asked.unwrap_or_default().min(book.supply.0)), y: price.0 }
+    });
+    let supply =
+        Mark { x: chips(book.supply.0), label: format!("supply {}", crate::format::chips(book.supply)) };
+    json(&Chart {
+        kind: Kind::Depth,
+        unit: "credits per chip-hour",
+        divisor: MICROS_PER_CREDIT,
+        x,
+        series: vec![Series { label: "Price", color: "accent", over: false, y }],
+        marks: vec![supply],
+        point,
     })
 }
 
@@ -171,23 +249,82 @@ pub(crate) fn allocation_chart(view: &AllocationsView, measure: Measure) -> Stri
     let supply = view.supply_milli.iter().copied().map(Some).collect();
     series.push(Series { label: "Supply", color: "supply", over: true, y: supply });
     json(&Chart {
-        kind: "stack",
+        kind: Kind::Stack,
         unit: "chips",
         divisor: 1_000,
         x: view.steps.iter().map(|at| seconds(*at)).collect(),
         series,
         marks: Vec::new(),
+        point: None,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use common::chips::Chips;
+    use common::money::Price;
+
     use super::*;
 
     #[test]
     fn a_change_of_supply_is_signed() {
         assert_eq!(supply_change(1_000, 2_512), "+1,512 chips");
         assert_eq!(supply_change(512, 0), "−512 chips");
+    }
+
+    fn book(levels: &[(u64, u64)], supply: u64, reference_price: Option<u64>) -> BookView {
+        let levels = levels.iter().map(|(price, cumulative)| common::api::DepthLevel {
+            price: Price(*price),
+            chips: Chips(0),
+            cumulative: Chips(*cumulative),
+        });
+        BookView {
+            clock: common::api::MarketClock {
+                cycle: 1,
+                cleared_at: Instant(0),
+                next_at: Instant(0),
+                cycle_seconds: 60,
+                stale: None,
+            },
+            chip_types: Vec::new(),
+            pools: Vec::new(),
+            chip_type: common::ids::ChipTypeId::new("H100").unwrap(),
+            supply: Chips(supply),
+            reference_price: reference_price.map(Price),
+            reserve_price: Price(0),
+            levels: levels.collect(),
+            by_pool: Vec::new(),
+        }
+    }
+
+    fn curve(book: &BookView) -> (Vec<i64>, Vec<u64>, serde_json::Value) {
+        let chart: serde_json::Value = serde_json::from_str(&depth_chart(book)).unwrap();
+        let x = serde_json::from_value(chart["x"].clone()).unwrap();
+        let y = serde_json::from_value(chart["series"][0]["y"].clone()).unwrap();
+        (x, y, chart["point"].clone())
+    }
+
+    #[test]
+    fn a_depth_curve_starts_at_no_chips_and_has_a_corner_per_step() {
+        let book = book(&[(400, 100), (300, 100), (200, 300)], 200, Some(200));
+        let (x, y, point) = curve(&book);
+        assert_eq!((x, y), (vec![0, 100, 300], vec![400, 400, 200]));
+        // At the clearing price more is asked for than there is: the point lies on the supply line.
+        assert_eq!(point, serde_json::json!({"x": 200, "y": 200}));
+        assert!(!depth_is_cut(&book));
+    }
+
+    #[test]
+    fn prices_far_above_the_market_price_are_cut_but_counted() {
+        let book = book(&[(9_000, 40), (100, 90)], 50, Some(100));
+        assert!(depth_is_cut(&book));
+        assert_eq!(curve(&book).0, [40, 90]);
+        assert_eq!(curve(&book).1, [300, 100]);
+    }
+
+    #[test]
+    fn an_empty_book_has_no_curve() {
+        assert_eq!(curve(&book(&[], 10, None)), (Vec::new(), Vec::new(), serde_json::Value::Null));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::response;
 
 /// Addresses of the built site's files by their plain name: `chart.js` → `/pkg/3f2a9c/chart.js`.
 ///
-/// Names the pages use: `quota-marketplace.{css,js,wasm}`, `uplot.{css,js}`, `favicon.svg`, `shell.js`, `chart.js`.
+/// Names the pages use: `main.css`, `quota-marketplace.{js,wasm}`, `uPlot.{css,js}`, `favicon.svg`, `shell.js`, `chart.js`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteFiles(BTreeMap<String, String>);
 
@@ -42,7 +42,7 @@ pub fn document(site: &SiteFiles) -> AnyView {
     // `<` cannot appear in these addresses, so neither script needs escaping.
     let import_map = format!(
         r#"{{"imports":{{"uplot":"{}","qm-chart":"{}"}}}}"#,
-        site.url("uplot.js"),
+        site.url("uPlot.js"),
         site.url("chart.js"),
     );
     let (js, wasm) = (site.url("quota-marketplace.js"), site.url("quota-marketplace.wasm"));
@@ -57,8 +57,8 @@ pub fn document(site: &SiteFiles) -> AnyView {
                 <meta name="color-scheme" content="light dark" />
                 <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
                 <link rel="icon" type="image/svg+xml" href=site.url("favicon.svg") />
-                <link rel="stylesheet" href=site.url("uplot.css") />
-                <link rel="stylesheet" href=site.url("quota-marketplace.css") />
+                <link rel="stylesheet" href=site.url("uPlot.css") />
+                <link rel="stylesheet" href=site.url("main.css") />
                 <script type="importmap" nonce=nonce.clone()>{import_map}</script>
                 <script type="module" nonce=nonce.clone() src=site.url("shell.js")></script>
                 <link rel="preload" r#as="fetch" r#type="application/wasm" crossorigin="anonymous" href=wasm />

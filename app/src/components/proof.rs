@@ -21,8 +21,8 @@ pub(crate) fn proof_panel(cycle: u64, proof: &CycleProof) -> impl IntoView + use
         <section class="panel" aria-labelledby="proof-title">
             <header>
                 <h2 id="proof-title">"Proof"</h2>
-                {mark(proof.snapshot_matches, "inputs")}
-                {mark(proof.outcome_matches, "outcome")}
+                {mark(proof.snapshot_matches, "inputs match", "inputs do not match")}
+                {mark(proof.outcome_matches, "outcome matches", "outcome does not match")}
             </header>
             <div class="body">
                 {verdict}
@@ -37,7 +37,7 @@ pub(crate) fn proof_panel(cycle: u64, proof: &CycleProof) -> impl IntoView + use
     }
 }
 
-fn mark(matches: bool, what: &'static str) -> impl IntoView {
-    let (class, text) = if matches { ("tag ok", "match") } else { ("tag bad", "do not match") };
-    view! { <span class=class>{if matches { "✓ " } else { "✗ " }}{what}" "{text}</span> }
+fn mark(matches: bool, yes: &'static str, no: &'static str) -> impl IntoView {
+    let (class, text) = if matches { ("tag ok", yes) } else { ("tag bad", no) };
+    view! { <span class=class>{if matches { "✓ " } else { "✗ " }}{text}</span> }
 }

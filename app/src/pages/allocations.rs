@@ -84,7 +84,7 @@ fn allocations(shown: Shown) -> impl IntoView {
     } else {
         let summary = summary(&view, measure);
         view! {
-            <qm-chart class="chart tall" data=allocation_chart(&view, measure) data-label=summary></qm-chart>
+            <qm-chart class="tall" data=allocation_chart(&view, measure) data-label=summary></qm-chart>
             {legend(&view, measure)}
         }
         .into_any()

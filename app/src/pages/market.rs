@@ -240,7 +240,17 @@ fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl Into
             .into_any()
     } else {
         view! {
-            <qm-chart class="chart" data=price_chart(history) data-label=summary></qm-chart>
+            <figure class="figure">
+                <qm-chart data=price_chart(history) data-label=summary></qm-chart>
+                <figcaption>
+                    <ul class="legend">
+                        <li class="key-accent">"market price"</li>
+                        {own}
+                        {band}
+                        <li class="key-mark">"supply change"</li>
+                    </ul>
+                </figcaption>
+            </figure>
             <details>
                 <summary>"Table of prices"</summary>
                 {history_table(history).into_any()}
@@ -252,12 +262,6 @@ fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl Into
         <section class="panel" aria-labelledby="history-title">
             <header>
                 <h2 id="history-title">{name.to_owned()}" · price"</h2>
-                <ul class="legend">
-                    <li class="key-accent">"market price"</li>
-                    {own}
-                    {band}
-                    <li class="key-mark">"supply change"</li>
-                </ul>
                 <div class="right">{csv(history_csv(history), "Prices")}{switch("Span", spans)}</div>
             </header>
             <div class="body">{body}</div>

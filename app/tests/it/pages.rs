@@ -85,7 +85,7 @@ async fn a_cycle_shows_its_proof_and_the_reason_of_each_bid() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cycle_that_does_not_match_says_what_to_run() {
     let text = render(Full, "/cycles/7").await.text();
-    assert!(text.contains("do not match"), "{text}");
+    assert!(text.contains("outcome does not match"), "{text}");
     assert!(text.contains("quota-marketplace verify --from 7 --to 7"), "{text}");
 }
 
