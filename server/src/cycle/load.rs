@@ -1,7 +1,8 @@
 //! Makes the state of the market again from the store.
 //!
-//! The state is read as it was at a cycle that booked an accounting step, when nothing runs up; later cycles are cleared
-//! again in memory. So a restart checks the last minutes by itself.
+//! The state is read as it was at a cycle that booked an accounting step, when nothing runs up; what later cycles stored
+//! is followed from there. The engine does not run: what holds is what is stored, also when a newer engine would decide
+//! otherwise. `verify` is what proves it.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +11,13 @@ use common::money::MicroCredits;
 use market::accounting::Meter;
 
 use super::state::{Accounting, Charge, MarketState, PoolState, Standing, TeamState};
-use super::stored;
+use super::stored::{self, StoredCycle};
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
 use crate::store::bids;
 use crate::store::entities::{Organisation, Setup};
 use crate::store::ledger::{self, Book};
-use crate::store::results::{self, Cycle};
+use crate::store::results::{self, Cycle, Rows};
 
 impl MarketState {
     /// The state before the first cycle.
@@ -37,11 +38,11 @@ impl MarketState {
         })
     }
 
-    /// The state after `cycle`: read at the last accounting step up to it, and cleared on from there.
+    /// The state after `cycle`: read at the last accounting step up to it, and followed from there.
     ///
     /// # Errors
-    /// `Inconsistent`: clearing again gives another outcome than the stored one. `NotFound`: rows of the cycles needed
-    /// are gone with the retention.
+    /// `Inconsistent`: a cycle is missing or the ledger's chain is broken. `NotFound`: rows of the cycles needed are gone
+    /// with the retention.
     pub(crate) async fn after(tx: &mut Tx, cycle: u64) -> Result<Self, AppError> {
         const ANCHOR: &str = "SELECT MAX(number) FROM cycle WHERE number <= $1 AND step IS NOT NULL";
         let row = tx.row(ANCHOR, crate::store::db::values![cycle]).await?;
@@ -55,25 +56,40 @@ impl MarketState {
             None => Self::before_first(tx).await?,
         };
         if state.cycle < cycle {
+            let mut rows = results::rows_between(tx, state.cycle + 1, cycle).await?;
             let next_transfer = state.book.next_transfer();
-            for inputs in stored::load(tx, state.cycle + 1, cycle, next_transfer).await? {
-                let (number, expected) = (inputs.cycle.number, inputs.cycle.outcome_sha256);
-                for transfer in inputs.booked_by_people() {
-                    state.book.adopt(transfer)?;
-                }
-                state.advance(number, inputs.cycle.starts_at, inputs.changes)?;
-                state.book.take_posted();
-                if state.outcome_sha256 != expected {
-                    return Err(AppError::new(
-                        ErrorKind::Inconsistent,
-                        format!(
-                            "clearing cycle {number} again gives another outcome than the stored one; run verify"
-                        ),
-                    ));
-                }
+            for stored in stored::load(tx, state.cycle + 1, cycle, next_transfer).await? {
+                let rows = rows.remove(&stored.cycle.number).unwrap_or_default();
+                state.follow(stored, rows)?;
             }
         }
         Ok(state)
+    }
+
+    /// Takes over a stored cycle that booked no accounting step.
+    fn follow(&mut self, stored: StoredCycle, rows: Rows) -> Result<(), AppError> {
+        for transfer in stored.booked_by_people() {
+            self.book.adopt(transfer)?;
+        }
+        let at = stored.cycle.starts_at;
+        self.elapse(at)?;
+        self.apply(stored.changes);
+        for ended in stored.ended {
+            self.bids.remove(&ended.number);
+        }
+        self.prices
+            .extend(rows.pool_prices.into_iter().map(|row| ((row.pool.clone(), row.chip_type.clone()), row)));
+        self.quotas
+            .extend(rows.quotas.into_iter().map(|row| ((row.team.clone(), row.chip_type.clone()), row)));
+        for row in rows.bids {
+            if let Some(standing) = self.bids.get_mut(&row.bid) {
+                standing.result = Some((row, at));
+            }
+        }
+        self.cycle = stored.cycle.number;
+        self.starts_at = at;
+        self.outcome_sha256 = stored.cycle.outcome_sha256;
+        Ok(())
     }
 
     /// The state after a cycle that booked an accounting step, read from the store.

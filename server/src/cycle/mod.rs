@@ -142,8 +142,8 @@ pub struct Rebuilt {
 /// Computes a cycle again.
 ///
 /// # Errors
-/// `NotFound`: there is no such cycle, or the rows it needs are gone with the retention. `Inconsistent`: a cycle shortly
-/// before it, on which it depends, is not what was stored.
+/// `NotFound`: there is no such cycle, or the rows it needs are gone with the retention. `Inconsistent`: the ledger's
+/// chain is broken before it.
 pub async fn rebuild(tx: &mut Tx, number: u64) -> Result<Rebuilt, AppError> {
     let Some(cycle) = results::cycle(tx, number).await? else {
         return Err(AppError::not_found("cycle", number));

@@ -250,12 +250,12 @@ pub async fn supply_changes(
     from: Instant,
     to: Instant,
 ) -> Result<Vec<SupplyChange>, AppError> {
-    const SQL: &str = "SELECT c.starts_at, \
+    const SQL: &str = "SELECT c.starts_at, CAST( \
         (SELECT COALESCE(SUM(t.shared), 0) FROM chip_type_version t WHERE t.id = $1 AND t.effective_cycle <= c.number \
          AND (t.superseded_cycle IS NULL OR t.superseded_cycle > c.number)) + \
         (SELECT COALESCE(SUM(o.chips), 0) FROM owned_supply_version o WHERE o.chip_type = $1 \
          AND o.effective_cycle <= c.number AND (o.superseded_cycle IS NULL OR o.superseded_cycle > c.number)) \
-        FROM cycle c WHERE c.starts_at <= $2 AND c.number IN (SELECT effective_cycle FROM chip_type_version WHERE id = $1 \
+        AS BIGINT) FROM cycle c WHERE c.starts_at <= $2 AND c.number IN (SELECT effective_cycle FROM chip_type_version WHERE id = $1 \
         UNION SELECT effective_cycle FROM owned_supply_version WHERE chip_type = $1) ORDER BY c.number";
     let mut changes = Vec::new();
     let mut before = None;

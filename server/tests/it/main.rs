@@ -4,6 +4,8 @@ mod api;
 mod app;
 mod clearing;
 mod commands;
+mod contract;
+mod crash;
 mod demo;
 mod events;
 mod fixture;

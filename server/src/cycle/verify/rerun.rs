@@ -32,8 +32,8 @@ pub(super) async fn check(
         // The rows to start from are gone with the retention: everything follows from the first cycle.
         Err(error) if error.kind() == ErrorKind::NotFound => MarketState::before_first(tx).await?,
         Err(error) if error.kind() == ErrorKind::Inconsistent => {
-            let detail = format!("the cycles before it do not clear as stored: {}", error.message());
-            report.differences.push(Difference { check: Check::Outcome, cycle: Some(from), detail });
+            let (check, cycle) = (Check::Ledger, Some(from - 1));
+            report.differences.push(Difference { check, cycle, detail: error.message().to_owned() });
             return Ok(());
         }
         Err(error) => return Err(error),
