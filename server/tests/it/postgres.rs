@@ -109,17 +109,14 @@ fn start(binaries: &Path) -> String {
 fn stop_with_this_process(folder: &Path, data: &Path, binaries: &Path, is_root: bool) {
     let run_as = if is_root { "runuser -u postgres --" } else { "" };
     let script = format!(
-        "while kill -0 {} 2>/dev/null; do sleep 0.2; done; {run_as} '{}' -m immediate -D '{}' stop; rm -rf '{}'",
+        "(while kill -0 {} 2>/dev/null; do sleep 0.2; done; {run_as} '{}' -m immediate -D '{}' stop; rm -rf '{}') &",
         std::process::id(),
         binaries.join("pg_ctl").display(),
         data.display(),
         folder.display()
     );
-    Command::new("sh")
-        .args(["-c", &script])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("a shell runs");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let left_behind = shell.status().expect("a shell runs");
+    assert!(left_behind.success(), "nothing will stop PostgreSQL: {left_behind}");
 }
