@@ -10,12 +10,14 @@ use crate::parallel;
 
 /// Runs the bidder for every team.
 pub(crate) fn bid(market: &Market) -> Demand {
-    let last_demand = LastMarkets::needed(market).then(|| LastMarkets::demand(market));
+    let last_demand = market.needs_last_demand.then(|| LastMarkets::demand(market));
     let curves = last_demand.as_ref().map(|demand| LastMarkets::curves(market, demand));
     let last = curves.as_ref().map(|curves| LastMarkets::new(market, curves));
     over_teams(market, |teams| {
         let chooser = Chooser::new(market, last.as_ref());
-        let mut demand = Demand::with_capacity(market.bids_in(&teams).len());
+        // The first part takes the others in.
+        let room = if teams.start == 0 { market.bids.len() } else { market.bids_in(&teams).len() };
+        let mut demand = Demand::with_capacity(room);
         let mut walk = Walk::new(market.chip_types.len());
         let first = market.bids_in(&teams).start;
         for team in teams {
@@ -77,7 +79,7 @@ impl Walk {
             self.reserved[chip_type] += cost;
             self.chips[chip_type] += u64::from(wanted.chips);
             left -= cost;
-            self.asks.push((wanted.chip_type, limit, wanted.chips));
+            self.asks.push(Ask::new(wanted.chip_type, limit, wanted.chips));
         }
         self.split(left);
         let team = u32::try_from(team).unwrap_or(u32::MAX);
@@ -118,6 +120,6 @@ impl Walk {
 }
 
 /// The alternative a bid chose.
-pub(crate) fn chosen(market: &Market, bid: usize, choice: u16) -> Option<AlternativeRow> {
+pub(crate) fn chosen(market: &Market, bid: usize, choice: u8) -> Option<AlternativeRow> {
     (choice != NO_ALTERNATIVE).then(|| market.alternatives_of(bid)[usize::from(choice)])
 }

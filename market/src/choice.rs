@@ -17,7 +17,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// The index of the bid's choice among its alternatives, or [`NO_ALTERNATIVE`].
-    pub(crate) fn choose(&self, team: usize, bid: usize) -> u16 {
+    pub(crate) fn choose(&self, team: usize, bid: usize) -> u8 {
         let row = &self.market.bids[bid];
         if !row.in_window {
             return NO_ALTERNATIVE;
@@ -28,7 +28,7 @@ impl<'a> Chooser<'a> {
             return if self.admissible(pool, only) { 0 } else { NO_ALTERNATIVE };
         }
         let held = alternatives.get(usize::from(row.held)).filter(|held| self.admissible(pool, held));
-        if held.is_some() && !may_move(self.market.cycle, row.id.as_str()) {
+        if held.is_some() && !may_move(self.market.cycle, self.market.names[bid].id.as_str()) {
             return row.held;
         }
         // The first of the cheapest.

@@ -179,7 +179,7 @@ impl Clearing {
     }
 
     fn bid_outcomes(&self, market: &Market) -> Vec<BidOutcome> {
-        let results = market.bids.iter().zip(&self.jobs).enumerate();
+        let results = market.names.iter().zip(&self.jobs).enumerate();
         results
             .map(|(bid, (row, job))| {
                 let choice = self.demand.choices[bid];

@@ -8,7 +8,7 @@ use crate::pool::PoolDemand;
 #[derive(Debug, Default)]
 pub(crate) struct Demand {
     /// The alternative each bid chose, or [`NO_ALTERNATIVE`](crate::market::NO_ALTERNATIVE).
-    pub(crate) choices: Vec<u16>,
+    pub(crate) choices: Vec<u8>,
     /// By team, then chip type.
     pub(crate) rows: Vec<DemandRow>,
     /// For each team the end of its rows; they begin where the team's before end.
@@ -28,28 +28,45 @@ pub(crate) struct DemandRow {
     steps_end: usize,
 }
 
-/// A bid's ask while its team's curves are made: chip type, limit, chips.
-pub(crate) type Ask = (u32, u64, u32);
+/// A bid's ask while its team's curves are made. One number, so that sorting is fast: by chip type, then from the
+/// highest limit down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ask(u128);
+
+impl Ask {
+    pub(crate) fn new(chip_type: u32, limit: u64, chips: u32) -> Self {
+        Self(u128::from(chip_type) << 96 | u128::from(!limit) << 32 | u128::from(chips))
+    }
+
+    const fn chip_type(self) -> u32 {
+        (self.0 >> 96) as u32
+    }
+
+    const fn limit(self) -> u64 {
+        !((self.0 >> 32) as u64)
+    }
+
+    const fn chips(self) -> u64 {
+        (self.0 & u32::MAX as u128) as u64
+    }
+}
 
 impl Demand {
+    /// With space for this many bids.
     pub(crate) fn with_capacity(bids: usize) -> Self {
-        Self { choices: Vec::with_capacity(bids), steps: Vec::with_capacity(bids / 2), ..Self::default() }
+        Self { choices: Vec::with_capacity(bids), steps: Vec::with_capacity(bids), ..Self::default() }
     }
 
     /// Adds the rows of the next team: sorts its asks, sums them into curves, and takes each row's rate from `rate`.
     pub(crate) fn push_team(&mut self, team: u32, asks: &mut [Ask], mut rate: impl FnMut(u32) -> u64) {
-        asks.sort_unstable_by(|a, b| (a.0, b.1).cmp(&(b.0, a.1)));
-        for asks in asks.chunk_by(|a, b| a.0 == b.0) {
-            let first = self.steps.len();
+        asks.sort_unstable();
+        for asks in asks.chunk_by(|a, b| a.chip_type() == b.chip_type()) {
+            let chip_type = asks[0].chip_type();
             let mut cumulative = 0;
-            for &(_, limit, chips) in asks {
-                cumulative += u64::from(chips);
-                match self.steps[first..].last_mut() {
-                    Some(last) if last.limit == limit => last.cumulative = cumulative,
-                    _ => self.steps.push(Step { limit, cumulative }),
-                }
+            for asks in asks.chunk_by(|a, b| a.limit() == b.limit()) {
+                cumulative += asks.iter().map(|ask| ask.chips()).sum::<u64>();
+                self.steps.push(Step { limit: asks[0].limit(), cumulative });
             }
-            let chip_type = asks[0].0;
             let (rate, steps_end) = (rate(chip_type), self.steps.len());
             self.rows.push(DemandRow { team, chip_type, rate, steps_end });
         }

@@ -8,6 +8,7 @@ use common::money::{MicroCredits, Price};
 use crate::bidder::chosen;
 use crate::clearing::Clearing;
 use crate::curve::NO_LIMIT;
+use crate::demand::Demand;
 use crate::jobs::{Counter, JobResult, Till};
 use crate::market::{Market, PoolRow};
 
@@ -56,7 +57,7 @@ impl Clearing {
     /// Explains one bid; absent where the market has no such bid.
     #[must_use]
     pub fn explain(&self, market: &Market, bid: &BidId) -> Option<Explanation> {
-        let nth = market.bids.iter().position(|row| row.id == *bid)?;
+        let nth = market.bid_of(bid)?;
         let team = market.team_of(nth);
         explain_team(market, &mut self.counter(market), team, |bid| bid == nth).pop()
     }
@@ -72,11 +73,11 @@ fn explain_team(
     team: usize,
     wanted: impl Fn(usize) -> bool,
 ) -> Vec<Explanation> {
-    let choices = counter.choices();
+    let demand = counter.demand();
     let mut explanations = Vec::new();
     let each = |bid: usize, job: JobResult, till: Option<Till>| {
         if wanted(bid) {
-            explanations.push(explanation(market, team, bid, choices[bid], job, till));
+            explanations.push(explanation(market, demand, team, bid, job, till));
         }
     };
     counter.team(team, each, |_, _| {});
@@ -85,17 +86,17 @@ fn explain_team(
 
 fn explanation(
     market: &Market,
+    demand: &Demand,
     team: usize,
     bid: usize,
-    choice: u16,
     job: JobResult,
     till: Option<Till>,
 ) -> Explanation {
-    let row = &market.bids[bid];
+    let row = &market.names[bid];
     let pool = &market.pools[market.teams[team].pool as usize];
-    let alternative = chosen(market, bid, choice);
+    let alternative = chosen(market, bid, demand.choices[bid]);
     let price = till.and_then(|till| till.price).and_then(|price| pool.local_price(price));
-    let affordable = till.filter(|till| till.affordable != u64::MAX).map(|till| Chips(till.affordable));
+    let affordable = till.and_then(|till| till.affordable(demand)).map(Chips);
     let mut explanation = Explanation {
         bid: row.id.clone(),
         chip_type: alternative.map(|chosen| market.chip_types[chosen.chip_type as usize].id.clone()),
@@ -104,7 +105,7 @@ fn explanation(
         asked: alternative.map(|chosen| (Chips(chosen.chips.into()), Chips(chosen.min_chips.into()))),
         price: price.map(Price),
         limit: (row.local_limit != NO_LIMIT).then_some(Price(row.local_limit)),
-        rate: till.map(|till| local_rate(pool, till.rate)),
+        rate: till.map(|till| local_rate(pool, till.rate(demand))),
         affordable,
         quota: till.map(|till| Chips(till.quota)),
         left: till.map(|till| Chips(till.left)),

@@ -25,12 +25,37 @@ pub(crate) struct Till {
     pub(crate) quota: u64,
     /// Chips of the quota that bids so far have left.
     pub(crate) left: u64,
+    /// The row of the demand.
+    row: usize,
+}
+
+impl Till {
     /// The team's spending rate for the chip type, in global ticks per hour.
-    pub(crate) rate: u64,
-    /// Chips the rate pays for at the price.
-    pub(crate) affordable: u64,
-    /// What the team asks for at the price: limits and rate together.
-    at_price: u64,
+    pub(crate) fn rate(&self, demand: &Demand) -> u64 {
+        demand.rows[self.row].rate
+    }
+
+    /// Chips the rate pays for at the price; absent where that is any number.
+    pub(crate) fn affordable(&self, demand: &Demand) -> Option<u64> {
+        self.rate(demand).checked_div(self.price?)
+    }
+
+    /// Why a bid that would pay the price found fewer chips left than its minimum. It is `marginal` when its limit is
+    /// the price.
+    fn why_not(&self, demand: &Demand, least: u64, marginal: bool) -> Reason {
+        if self.left > 0 {
+            return Reason::GangDoesNotFit;
+        }
+        let at_price = demand.curve(self.row).quantity(self.price.unwrap_or(0));
+        if (marginal || self.quota < least) && at_price.saturating_sub(self.quota) >= least {
+            // With all the team asks for at the price it would have fitted: the tie rule gave the chips to others.
+            Reason::LostTie
+        } else if self.affordable(demand).is_some_and(|chips| chips < least) {
+            Reason::TeamSpendingCap
+        } else {
+            Reason::BehindInQueue
+        }
+    }
 }
 
 /// Serves teams' queues. Keeps its scratch space from team to team.
@@ -53,9 +78,8 @@ impl<'a> Counter<'a> {
         Self { market, demand, quotas, chip_types, tills: vec![None; market.chip_types.len()] }
     }
 
-    /// The alternative each bid chose.
-    pub(crate) fn choices(&self) -> &'a [u16] {
-        &self.demand.choices
+    pub(crate) fn demand(&self) -> &'a Demand {
+        self.demand
     }
 
     /// Serves one team's bids in the order of its queue and tells of each, with the till it came to as it was before
@@ -70,20 +94,14 @@ impl<'a> Counter<'a> {
         for nth in self.demand.rows_of(team) {
             let row = &self.demand.rows[nth];
             let price = self.chip_types[row.chip_type as usize].price_in(pool);
-            self.tills[row.chip_type as usize] = Some(Till {
-                price,
-                quota: self.quotas[nth],
-                left: self.quotas[nth],
-                rate: row.rate,
-                affordable: price.filter(|price| *price > 0).map_or(u64::MAX, |price| row.rate / price),
-                at_price: price.map_or(0, |price| self.demand.curve(nth).quantity(price)),
-            });
+            let quota = self.quotas[nth];
+            self.tills[row.chip_type as usize] = Some(Till { price, quota, left: quota, row: nth });
         }
         for bid in self.market.bids_of(team) {
             let wanted = chosen(self.market, bid, self.demand.choices[bid]);
             let till = wanted.and_then(|wanted| self.tills[wanted.chip_type as usize].as_mut());
             let before = till.as_deref().copied();
-            served(bid, serve(&self.market.bids[bid], wanted, till), before);
+            served(bid, serve(self.demand, &self.market.bids[bid], wanted, till), before);
         }
         for nth in self.demand.rows_of(team) {
             if let Some(till) = self.tills[self.demand.rows[nth].chip_type as usize].take() {
@@ -103,7 +121,9 @@ pub(crate) fn serve_jobs(
     let threads = parallel::threads(market.bids.len());
     let parts = parallel::parts(market.teams.len(), threads, |team| market.bids_before(team));
     let serve = |teams: &Range<usize>| {
-        let mut jobs = Vec::with_capacity(market.bids_in(teams).len());
+        // The first part takes the others in.
+        let room = if teams.start == 0 { market.bids.len() } else { market.bids_in(teams).len() };
+        let mut jobs = Vec::with_capacity(room);
         let mut used = Vec::new();
         let mut counter = Counter::new(market, demand, quotas, chip_types);
         for team in teams.clone() {
@@ -120,7 +140,12 @@ pub(crate) fn serve_jobs(
     (jobs, used)
 }
 
-fn serve(row: &BidRow, wanted: Option<AlternativeRow>, till: Option<&mut Till>) -> JobResult {
+fn serve(
+    demand: &Demand,
+    row: &BidRow,
+    wanted: Option<AlternativeRow>,
+    till: Option<&mut Till>,
+) -> JobResult {
     let not_served = |reason| JobResult { chips: 0, reason };
     let (Some(wanted), Some(till)) = (wanted, till) else {
         return not_served(if row.in_window { Reason::NoSupply } else { Reason::NotInWindow });
@@ -133,25 +158,10 @@ fn serve(row: &BidRow, wanted: Option<AlternativeRow>, till: Option<&mut Till>) 
     }
     let least = u64::from(wanted.min_chips);
     if till.left < least {
-        return not_served(why_not(till, least, row.limit == price));
+        return not_served(till.why_not(demand, least, row.limit == price));
     }
     // At most the bid's chips.
     let chips = u32::try_from(till.left).unwrap_or(u32::MAX).min(wanted.chips);
     till.left -= u64::from(chips);
     JobResult { chips, reason: if chips == wanted.chips { Reason::Filled } else { Reason::PartlyFilled } }
-}
-
-/// Why a bid that would pay the price found fewer chips left than its minimum. It is `marginal` when its limit is the
-/// price.
-fn why_not(till: &Till, least: u64, marginal: bool) -> Reason {
-    if till.left > 0 {
-        Reason::GangDoesNotFit
-    } else if (marginal || till.quota < least) && till.at_price.saturating_sub(till.quota) >= least {
-        // With all the team asks for at the price it would have fitted: the tie rule gave the chips to others.
-        Reason::LostTie
-    } else if till.affordable < least {
-        Reason::TeamSpendingCap
-    } else {
-        Reason::BehindInQueue
-    }
 }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use crate::bidder::over_teams;
 use crate::curve::TeamCurve;
 use crate::demand::{Ask, Demand, pools_of};
-use crate::market::{Market, NO_CHIP_TYPE};
+use crate::market::{AlternativeRow, Market, NO_CHIP_TYPE};
 use crate::pool::{Added, Bracket, PoolDemand};
 use crate::reference::lowest_price;
 use crate::search::Guess;
@@ -43,14 +43,6 @@ struct Rung {
 }
 
 impl<'a> LastMarkets<'a> {
-    /// Whether any bid has a choice to make, or can only hope for lent chips.
-    pub(crate) fn needed(market: &Market) -> bool {
-        let unshared =
-            |chip_type: u32| chip_type != NO_CHIP_TYPE && market.chip_types[chip_type as usize].shared == 0;
-        market.alternatives.len() > market.bids.len()
-            || market.alternatives.iter().any(|alternative| unshared(alternative.chip_type))
-    }
-
     /// What bids asked for in the chip types that they hold.
     pub(crate) fn demand(market: &Market) -> Demand {
         over_teams(market, |teams| {
@@ -62,7 +54,8 @@ impl<'a> LastMarkets<'a> {
                     let row = &market.bids[bid];
                     let held = market.alternatives_of(bid).get(usize::from(row.held));
                     let counts = |held: &&_| row.in_window && is_known(held);
-                    asks.extend(held.filter(counts).map(|held| (held.chip_type, row.limit, held.chips)));
+                    let ask = |held: &AlternativeRow| Ask::new(held.chip_type, row.limit, held.chips);
+                    asks.extend(held.filter(counts).map(ask));
                 }
                 let cap = market.teams[team].cap;
                 demand.push_team(u32::try_from(team).unwrap_or(u32::MAX), &mut asks, |_| cap);
@@ -179,7 +172,7 @@ impl LastMarket<'_> {
     }
 }
 
-fn is_known(alternative: &crate::market::AlternativeRow) -> bool {
+fn is_known(alternative: &AlternativeRow) -> bool {
     alternative.chip_type != NO_CHIP_TYPE
 }
 

@@ -6,10 +6,12 @@
 #![deny(clippy::float_arithmetic)]
 
 pub mod accounting;
+mod assemble;
 mod bidder;
 mod border;
 mod builder;
 mod canonical;
+mod checks;
 mod choice;
 mod clearing;
 mod curve;

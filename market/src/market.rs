@@ -22,8 +22,14 @@ pub struct Market {
     /// Prices of the last cycle in global ticks, by pool and then chip type; [`NO_PRICE`] where there was none.
     pub(crate) last_prices: Vec<u64>,
     pub(crate) teams: Vec<TeamRow>,
+    /// In order of team, position and id.
     pub(crate) bids: Vec<BidRow>,
+    /// In the order of the bids.
+    pub(crate) names: Vec<BidName>,
+    /// In the order of the bids.
     pub(crate) alternatives: Vec<AlternativeRow>,
+    /// A bid has a choice to make, or may depend on chips that pools lent: the last demand must be known.
+    pub(crate) needs_last_demand: bool,
     pub(crate) ranks: Ranks,
 }
 
@@ -97,25 +103,31 @@ pub(crate) struct TeamRow {
     pub(crate) bids: u32,
 }
 
-#[derive(Clone, Debug)]
+/// What clearing reads of a bid. Small, because a million of them are read several times.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct BidRow {
-    pub(crate) id: BidId,
     /// Global ticks; [`NO_LIMIT`] where it has none.
     pub(crate) limit: u64,
+    /// First of its alternatives.
+    pub(crate) first_alternative: u32,
+    pub(crate) alternatives: u8,
+    /// Which alternative it held in the last cycle; [`NO_ALTERNATIVE`] for none.
+    pub(crate) held: u8,
+    pub(crate) in_window: bool,
+}
+
+/// What outcomes and explanations read of a bid.
+#[derive(Clone, Debug)]
+pub(crate) struct BidName {
+    pub(crate) id: BidId,
     /// Local ticks, as given; [`NO_LIMIT`] where it has none.
     pub(crate) local_limit: u64,
     /// Its place in the order in which bids were added.
     pub(crate) nth: u32,
-    /// First of its alternatives.
-    pub(crate) first_alternative: u32,
-    pub(crate) alternatives: u16,
-    /// Which alternative it held in the last cycle; [`NO_ALTERNATIVE`] for none.
-    pub(crate) held: u16,
-    pub(crate) in_window: bool,
 }
 
 /// The mark for "no alternative".
-pub(crate) const NO_ALTERNATIVE: u16 = u16::MAX;
+pub(crate) const NO_ALTERNATIVE: u8 = u8::MAX;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AlternativeRow {
@@ -165,6 +177,11 @@ impl Market {
 
     pub(crate) fn bids_in(&self, teams: &std::ops::Range<usize>) -> std::ops::Range<usize> {
         self.bids_before(teams.start)..self.bids_before(teams.end)
+    }
+
+    /// The number of a bid.
+    pub(crate) fn bid_of(&self, id: &BidId) -> Option<usize> {
+        self.names.iter().position(|name| name.id == *id)
     }
 
     /// The team a bid belongs to.

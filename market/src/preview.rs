@@ -51,7 +51,7 @@ pub fn preview(snapshot: &Snapshot, bid: &Bid) -> Result<Preview, SnapshotError>
     let before = Market::build(snapshot)?;
     let after = Market::build(&edited)?;
     let clearing = after.clear();
-    let Some(nth) = after.bids.iter().position(|row| row.id == bid.id) else {
+    let Some(nth) = after.bid_of(&bid.id) else {
         return Err(SnapshotError::unknown("bid.id", &bid.id, "bid"));
     };
     let team = after.team_of(nth);
@@ -102,10 +102,10 @@ fn losers(
     let old: Vec<usize> = before.bids_of(team).collect();
     after
         .bids_of(team)
-        .filter(|bid| after.bids[*bid].id != *new)
+        .filter(|bid| after.names[*bid].id != *new)
         .filter_map(|bid| {
-            let id = &after.bids[bid].id;
-            let was = old.iter().find(|old| before.bids[**old].id == *id)?;
+            let id = &after.names[bid].id;
+            let was = old.iter().find(|old| before.names[**old].id == *id)?;
             let (before, after) = (chips(cleared_before, *was), chips(cleared_after, bid));
             (after < before).then(|| Loser { bid: id.clone(), before, after })
         })

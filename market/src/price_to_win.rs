@@ -29,7 +29,7 @@ pub enum PriceToWin {
 /// The snapshot has no such bid or cannot be cleared.
 pub fn price_to_win(snapshot: &Snapshot, bid: &BidId) -> Result<PriceToWin, SnapshotError> {
     let market = Market::build(snapshot)?;
-    let Some(nth) = market.bids.iter().position(|row| row.id == *bid) else {
+    let Some(nth) = market.bid_of(bid) else {
         return Err(SnapshotError::unknown("bid", bid, "bid"));
     };
     Ok(price_to_win_in(&market, nth, &market.clear()))
@@ -59,15 +59,14 @@ impl Trial {
     fn with_limit(&mut self, limit: u64) -> Option<u64> {
         let pool = self.market.teams[self.team].pool as usize;
         let (weight, incomes) = (self.market.pools[pool].weight, self.market.pools[pool].incomes);
-        let row = &mut self.market.bids[self.bid];
-        row.local_limit = limit;
-        row.limit = global_limit(limit, weight, incomes);
+        self.market.names[self.bid].local_limit = limit;
+        self.market.bids[self.bid].limit = global_limit(limit, weight, incomes);
         self.filled_at()
     }
 
     fn filled_at(&self) -> Option<u64> {
         let cleared = self.market.clear();
-        let explained = cleared.explain(&self.market, &self.market.bids[self.bid].id)?;
+        let explained = cleared.explain(&self.market, &self.market.names[self.bid].id)?;
         (explained.reason == Reason::Filled).then(|| explained.price.map_or(0, |price| price.0))
     }
 

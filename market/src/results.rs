@@ -100,7 +100,7 @@ impl Clearing {
 
     /// What each bid got, in canonical order: by team, position and id.
     pub fn bids<'a>(&'a self, market: &'a Market) -> impl Iterator<Item = BidResult> + 'a {
-        market.bids.iter().zip(&self.jobs).zip(&self.demand.choices).map(|((row, job), &choice)| BidResult {
+        market.names.iter().zip(&self.jobs).zip(&self.demand.choices).map(|((row, job), &choice)| BidResult {
             nth: row.nth as usize,
             alternative: (choice != NO_ALTERNATIVE).then_some(usize::from(choice)),
             chips: Chips(u64::from(job.chips)),
