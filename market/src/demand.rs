@@ -96,13 +96,28 @@ impl Demand {
 
     /// For each chip type its rows, ordered by pool and team.
     pub(crate) fn rows_by_type(&self, market: &Market) -> Vec<Vec<u32>> {
-        let mut by_type = vec![Vec::new(); market.chip_types.len()];
+        let pools = market.pools.len();
+        let place =
+            |row: &DemandRow| row.chip_type as usize * pools + market.teams[row.team as usize].pool as usize;
+        // Where each type's rows of each pool begin: rows come in the order of teams, so counting sorts them.
+        let mut next = vec![0_u32; market.chip_types.len() * pools];
+        for row in &self.rows {
+            next[place(row)] += 1;
+        }
+        let mut by_type = Vec::with_capacity(market.chip_types.len());
+        for counts in next.chunks_mut(pools.max(1)) {
+            let mut count = 0;
+            for of_pool in counts {
+                count += std::mem::replace(of_pool, count);
+            }
+            by_type.push(vec![0; count as usize]);
+        }
         for (nth, row) in (0..).zip(&self.rows) {
-            by_type[row.chip_type as usize].push(nth);
+            let place = &mut next[place(row)];
+            by_type[row.chip_type as usize][*place as usize] = nth;
+            *place += 1;
         }
-        for rows in &mut by_type {
-            rows.sort_by_key(|row: &u32| market.teams[self.rows[*row as usize].team as usize].pool);
-        }
+        by_type.resize(market.chip_types.len(), Vec::new());
         by_type
     }
 }

@@ -75,7 +75,7 @@ fn explain_team(
 ) -> Vec<Explanation> {
     let demand = counter.demand();
     let mut explanations = Vec::new();
-    let each = |bid: usize, job: JobResult, till: Option<Till>| {
+    let each = |bid: usize, job: JobResult, till: Option<&Till>| {
         if wanted(bid) {
             explanations.push(explanation(market, demand, team, bid, job, till));
         }
@@ -90,7 +90,7 @@ fn explanation(
     team: usize,
     bid: usize,
     job: JobResult,
-    till: Option<Till>,
+    till: Option<&Till>,
 ) -> Explanation {
     let row = &market.names[bid];
     let pool = &market.pools[market.teams[team].pool as usize];

@@ -87,7 +87,7 @@ impl<'a> Counter<'a> {
     pub(crate) fn team(
         &mut self,
         team: usize,
-        mut served: impl FnMut(usize, JobResult, Option<Till>),
+        mut served: impl FnMut(usize, JobResult, Option<&Till>),
         mut closed: impl FnMut(usize, u64),
     ) {
         let pool = self.market.teams[team].pool;
@@ -100,8 +100,11 @@ impl<'a> Counter<'a> {
         for bid in self.market.bids_of(team) {
             let wanted = chosen(self.market, bid, self.demand.choices[bid]);
             let till = wanted.and_then(|wanted| self.tills[wanted.chip_type as usize].as_mut());
-            let before = till.as_deref().copied();
-            served(bid, serve(self.demand, &self.market.bids[bid], wanted, till), before);
+            let job = serve(self.demand, &self.market.bids[bid], wanted, till.as_deref());
+            served(bid, job, till.as_deref());
+            if let Some(till) = till {
+                till.left -= u64::from(job.chips);
+            }
         }
         for nth in self.demand.rows_of(team) {
             if let Some(till) = self.tills[self.demand.rows[nth].chip_type as usize].take() {
@@ -140,12 +143,7 @@ pub(crate) fn serve_jobs(
     (jobs, used)
 }
 
-fn serve(
-    demand: &Demand,
-    row: &BidRow,
-    wanted: Option<AlternativeRow>,
-    till: Option<&mut Till>,
-) -> JobResult {
+fn serve(demand: &Demand, row: &BidRow, wanted: Option<AlternativeRow>, till: Option<&Till>) -> JobResult {
     let not_served = |reason| JobResult { chips: 0, reason };
     let (Some(wanted), Some(till)) = (wanted, till) else {
         return not_served(if row.in_window { Reason::NoSupply } else { Reason::NotInWindow });
@@ -162,6 +160,5 @@ fn serve(
     }
     // At most the bid's chips.
     let chips = u32::try_from(till.left).unwrap_or(u32::MAX).min(wanted.chips);
-    till.left -= u64::from(chips);
     JobResult { chips, reason: if chips == wanted.chips { Reason::Filled } else { Reason::PartlyFilled } }
 }

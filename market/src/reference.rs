@@ -98,8 +98,8 @@ struct Blending<'p, 'a> {
     /// At the reference prices of the outer bracket: what the pool buys.
     at_lo: u64,
     at_hi: u64,
-    /// At the reference price last asked about: its own tick, and what it buys.
-    last: (Bracket, u64),
+    /// The reference price last asked about, the pool's own tick there, and what it buys.
+    last: (u64, Bracket, u64),
 }
 
 impl<'p, 'a> Purchases<'p, 'a> {
@@ -163,25 +163,29 @@ impl<'p, 'a> Blending<'p, 'a> {
             scratch: Window::default(),
             at_lo: pool.buys(0),
             at_hi: 0,
-            last: (pool.whole_bracket(), 0),
+            last: (0, pool.whole_bracket(), 0),
         }
     }
 
     fn buys(&mut self, reference: u64) -> u64 {
-        let Bracket { lo, hi, .. } = self.bracket;
-        let guess = if hi == self.pool.ceiling {
+        let (last_reference, last_tick, _) = self.last;
+        let guess = if last_reference == 0 {
             Guess { price: self.pool.last_price, step: self.pool.last_price >> 5 }
         } else {
-            Guess { price: lo + (hi - lo) / 2, step: (hi - lo) >> 3 }
+            // Its own price moves about as the reference price does.
+            let price = u128::from(last_tick.hi) * u128::from(reference) / u128::from(last_reference);
+            let price = u64::try_from(price).unwrap_or(u64::MAX);
+            Guess { price, step: price.abs_diff(last_tick.hi) >> 3 }
         };
         self.scratch.copy_from(&self.window);
         let tick = self.pool.tick(reference, self.bracket, guess, &mut self.scratch, None);
-        self.last = (tick, self.pool.bought(reference, tick));
-        self.last.1
+        let bought = self.pool.bought(reference, tick);
+        self.last = (reference, tick, bought);
+        bought
     }
 
     fn narrow(&mut self, above: bool) {
-        let (tick, bought) = self.last;
+        let (_, tick, bought) = self.last;
         if above {
             self.at_lo = bought;
             if tick.lo > self.bracket.lo {

@@ -13,9 +13,6 @@ pub(crate) trait Excess {
     fn narrow(&mut self, above: bool);
 }
 
-/// Part of a bracket by which the search oversteps an interpolated price, to have the tick between two near prices.
-const OVERSTEP_SHIFT: u32 = 7;
-
 /// A price to start from, and how far off it may well be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guess {
@@ -27,15 +24,16 @@ pub(crate) struct Guess {
 /// about.
 pub(crate) fn lowest_tick(lo: u64, hi: u64, guess: Guess, excess: &mut impl Excess) -> u64 {
     let mut search = Search { lo, hi, at_lo: None, at_hi: None };
-    search.gallop(guess, excess);
+    if hi - lo > 1 {
+        search.gallop(guess, excess);
+    }
     while search.hi - search.lo > 1 {
         let width = search.hi - search.lo;
-        let price = search.interpolated();
-        let above = search.look(price, excess);
+        let look = search.look(search.interpolated(), excess);
         if search.hi - search.lo > 1 {
-            let step = (width >> OVERSTEP_SHIFT).max(1);
-            let beyond = if above { price.saturating_add(step) } else { price.saturating_sub(step) };
-            search.look(search.inside(beyond), excess);
+            // Where the nearer bracket points now, and a little beyond, to have the tick between two near prices.
+            let way = search.interpolated().abs_diff(look.price);
+            search.look(search.inside(beyond(look, way + (way >> 4) + 1)), excess);
         }
         if search.hi - search.lo > width / 2 {
             search.look(search.middle(), excess);
@@ -44,42 +42,55 @@ pub(crate) fn lowest_tick(lo: u64, hi: u64, guess: Guess, excess: &mut impl Exce
     search.hi
 }
 
+/// The excess at a price.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    price: u64,
+    excess: i128,
+}
+
+impl Look {
+    const fn is_above(self) -> bool {
+        self.excess > 0
+    }
+}
+
 /// A bracket and the excess at its ends, where that is known.
 struct Search {
     lo: u64,
     hi: u64,
-    at_lo: Option<i128>,
-    at_hi: Option<i128>,
+    at_lo: Option<Look>,
+    at_hi: Option<Look>,
 }
 
 impl Search {
-    /// Looks at a price within the bracket and moves an end there; true when demand is too large.
-    fn look(&mut self, price: u64, excess: &mut impl Excess) -> bool {
-        let at = excess.at(price);
-        let above = at > 0;
-        if above {
-            (self.lo, self.at_lo) = (price, Some(at));
+    /// Looks at a price within the bracket and moves an end there.
+    fn look(&mut self, price: u64, excess: &mut impl Excess) -> Look {
+        let look = Look { price, excess: excess.at(price) };
+        if look.is_above() {
+            (self.lo, self.at_lo) = (price, Some(look));
         } else {
-            (self.hi, self.at_hi) = (price, Some(at));
+            (self.hi, self.at_hi) = (price, Some(look));
         }
-        excess.narrow(above);
-        above
+        excess.narrow(look.is_above());
+        look
     }
 
-    /// Steps away from the guess, doubling the step, until the tick is between two prices looked at.
+    /// Goes from the guess towards the tick until it is between two prices looked at: one step first, then to where
+    /// the last two looks point and a little beyond. Steps at least double, so that a curve that misleads costs little.
     fn gallop(&mut self, guess: Guess, excess: &mut impl Excess) {
-        let Guess { mut price, step } = guess;
-        let mut step = step.max(1);
-        let mut before = None;
+        let mut least = guess.step.max(1);
+        let mut before = self.look(self.inside(guess.price), excess);
+        let mut step = least;
         while self.hi - self.lo > 1 {
-            price = self.inside(price);
-            let above = self.look(price, excess);
-            if before.is_some_and(|before| before != above) {
+            let look = self.look(self.inside(beyond(before, step)), excess);
+            if look.is_above() != before.is_above() {
                 return;
             }
-            before = Some(above);
-            price = if above { price.saturating_add(step) } else { price.saturating_sub(step) };
-            step = step.saturating_mul(4);
+            least = least.saturating_mul(2);
+            let way = root(before, look).map_or(0, |price| price.abs_diff(look.price));
+            step = way.saturating_add(way >> 4).clamp(least, least.saturating_mul(64));
+            before = look;
         }
     }
 
@@ -91,16 +102,33 @@ impl Search {
         self.inside(self.lo + (self.hi - self.lo) / 2)
     }
 
-    /// Where a straight line between the ends has no excess; the middle while an end is unknown.
+    /// Where a curve through the ends has no excess; the middle while an end is unknown.
     fn interpolated(&self) -> u64 {
-        let (Some(at_lo), Some(at_hi)) = (self.at_lo, self.at_hi) else { return self.middle() };
-        // Demand comes in whole chips: between the last excess and none lies half a chip, not none.
-        let (rise, run) = (2 * at_lo.unsigned_abs() - 1, 2 * at_lo.abs_diff(at_hi));
-        // Both to 64 bits: an estimate needs no more.
-        let shift = (u128::BITS - run.leading_zeros()).saturating_sub(u64::BITS);
-        let part = u128::from(self.hi - self.lo) * (rise >> shift) / (run >> shift).max(1);
-        self.inside(self.lo.saturating_add(u64::try_from(part).unwrap_or(u64::MAX)))
+        let ends = self.at_lo.zip(self.at_hi);
+        ends.and_then(|(lo, hi)| root(lo, hi)).map_or_else(|| self.middle(), |price| self.inside(price))
     }
+}
+
+/// A step from a look towards the tick.
+fn beyond(look: Look, step: u64) -> u64 {
+    if look.is_above() { look.price.saturating_add(step) } else { look.price.saturating_sub(step) }
+}
+
+/// Where the curve `a + b / price` through two looks has no excess. Teams whose rates bind ask for chips in that form,
+/// and over a short way so do limits. Absent where the curve has no such price.
+fn root(one: Look, other: Look) -> Option<u64> {
+    // Demand comes in whole chips: between the least excess and none lies half a chip.
+    let (one_excess, other_excess) = (2 * one.excess - 1, 2 * other.excess - 1);
+    // To 20 bits, so that the product of two prices and an excess fits: an estimate needs no more.
+    let largest = one_excess.unsigned_abs().max(other_excess.unsigned_abs());
+    let shift = (u128::BITS - largest.leading_zeros()).saturating_sub(20);
+    let (one_excess, other_excess) = (one_excess >> shift, other_excess >> shift);
+    let (price, other_price) = (i128::from(one.price), i128::from(other.price));
+    let slope = price * one_excess - other_price * other_excess;
+    if slope == 0 {
+        return None;
+    }
+    u64::try_from(price + price * one_excess * (other_price - price) / slope).ok()
 }
 
 #[cfg(test)]

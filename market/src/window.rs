@@ -1,7 +1,7 @@
 //! Demand of several teams within a bracket of prices. While a search narrows the bracket, teams whose quantity is the
 //! same at both ends are summed up and never looked at again, and each other team's steps shrink to those inside.
 
-use crate::curve::TeamCurve;
+use crate::curve::{Step, TeamCurve};
 
 /// The demand of some teams at prices above `lo` and up to `hi`.
 #[derive(Clone, Debug, Default)]
@@ -11,21 +11,18 @@ pub(crate) struct Window<'a> {
     active: Vec<Active<'a>>,
 }
 
-/// A team whose quantity differs between the ends.
+/// A team whose quantity differs between the ends: its quantities at the ends and at the price last asked about, and
+/// how many of its steps have a limit at or above each. One cache line.
 #[derive(Clone, Debug)]
 struct Active<'a> {
-    curve: TeamCurve<'a>,
-    at_lo: Place,
-    at_hi: Place,
-    /// At the price last asked about.
-    at: Place,
-}
-
-/// A team's quantity at a price, and how many of its steps have a limit at or above it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    quantity: u64,
-    steps: usize,
+    rate: u64,
+    steps: &'a [Step],
+    at_lo: u64,
+    at_hi: u64,
+    at: u64,
+    steps_at_lo: u32,
+    steps_at_hi: u32,
+    steps_at: u32,
 }
 
 impl<'a> Window<'a> {
@@ -34,10 +31,15 @@ impl<'a> Window<'a> {
         let active = curves
             .filter(|curve| curve.asked() > 0)
             .map(|curve| Active {
-                curve: *curve,
-                at_lo: Place { quantity: curve.asked(), steps: curve.steps.len() },
-                at_hi: Place::default(),
-                at: Place::default(),
+                rate: curve.rate,
+                steps: curve.steps,
+                at_lo: curve.asked(),
+                at_hi: 0,
+                at: 0,
+                // A market has fewer bids than 2^32.
+                steps_at_lo: u32::try_from(curve.steps.len()).unwrap_or(u32::MAX),
+                steps_at_hi: 0,
+                steps_at: 0,
             })
             .collect();
         Self { constant: 0, active }
@@ -53,11 +55,13 @@ impl<'a> Window<'a> {
     pub(crate) fn demand(&mut self, price: u64) -> u64 {
         let mut sum = self.constant;
         for team in &mut self.active {
-            let (from, to) = (team.at_hi.steps, team.at_lo.steps);
-            let steps = from + team.curve.steps[from..to].partition_point(|step| step.limit >= price);
-            let wanted = if steps == 0 { 0 } else { team.curve.steps[steps - 1].cumulative };
-            team.at = Place { quantity: wanted.min(team.curve.rate / price), steps };
-            sum += team.at.quantity;
+            let (from, to) = (team.steps_at_hi as usize, team.steps_at_lo as usize);
+            let inside = team.steps[from..to].partition_point(|step| step.limit >= price);
+            let steps = from + inside;
+            let wanted = if steps == 0 { 0 } else { team.steps[steps - 1].cumulative };
+            team.steps_at = team.steps_at_hi + u32::try_from(inside).unwrap_or(u32::MAX);
+            team.at = wanted.min(team.rate / price);
+            sum += team.at;
         }
         sum
     }
@@ -67,13 +71,13 @@ impl<'a> Window<'a> {
         let mut constant = self.constant;
         self.active.retain_mut(|team| {
             if above {
-                team.at_lo = team.at;
+                (team.at_lo, team.steps_at_lo) = (team.at, team.steps_at);
             } else {
-                team.at_hi = team.at;
+                (team.at_hi, team.steps_at_hi) = (team.at, team.steps_at);
             }
-            let same = team.at_lo.quantity == team.at_hi.quantity;
+            let same = team.at_lo == team.at_hi;
             if same {
-                constant += team.at.quantity;
+                constant += team.at;
             }
             !same
         });

@@ -5,7 +5,7 @@ use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
 use market::snapshot::Lending;
-use market::{AlternativeInput, BidInput, Market, MarketBuilder, SnapshotError};
+use market::{AlternativeInput, BidInput, ChipTypeIndex, Market, MarketBuilder, PoolIndex, SnapshotError};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -48,11 +48,32 @@ pub(crate) fn pairs(bids: u32) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// A market in which demand at the last price is about twice the supply.
+/// A market as one finds it in a running organisation: its last prices are those at which the same bids cleared,
+/// moved by up to 3 %. About half of what is asked for at those prices is there.
 ///
 /// # Errors
 /// None for sizes within the limits of a snapshot.
 pub(crate) fn market(size: Size) -> Result<Market, SnapshotError> {
+    let mut prices = vec![vec![Price(5 * CREDIT); size.chip_types as usize]; size.pools as usize];
+    let mut rng = ChaCha8Rng::seed_from_u64(12);
+    for _ in 0..3 {
+        let (market, pools, chip_types) = build(size, &prices)?;
+        let cleared = market.clear();
+        for (pool, prices) in pools.iter().zip(&mut prices) {
+            for (chip_type, price) in chip_types.iter().zip(prices) {
+                let new = cleared.pool_price(&market, *pool, *chip_type).unwrap_or(*price);
+                *price = Price(new.0 / 100 * rng.random_range(97..=103));
+            }
+        }
+    }
+    build(size, &prices).map(|(market, ..)| market)
+}
+
+/// Also returns pools and chip types.
+fn build(
+    size: Size,
+    last_prices: &[Vec<Price>],
+) -> Result<(Market, Vec<PoolIndex>, Vec<ChipTypeIndex>), SnapshotError> {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let mut builder = MarketBuilder::new(1, Instant(0), 120)?;
     // A team's cap buys about half of what it asks for at three credits.
@@ -69,11 +90,11 @@ pub(crate) fn market(size: Size) -> Result<Market, SnapshotError> {
         let weight = income * u64::from(size.teams / size.pools);
         let weight = MicroCredits(i64::try_from(weight).expect("fits"));
         let pool = builder.pool(PoolId::new(id("k", k)).expect("an id"), weight, Lending::All)?;
-        for chip_type in &chip_types {
+        for (chip_type, price) in chip_types.iter().zip(&last_prices[k as usize]) {
             if k % 2 == 0 {
                 builder.owned(pool, *chip_type, Chips(supply / u64::from(size.pools)))?;
             }
-            builder.last_price(pool, *chip_type, Price(rng.random_range(2 * CREDIT..3 * CREDIT)))?;
+            builder.last_price(pool, *chip_type, *price)?;
         }
         pools.push(pool);
     }
@@ -105,5 +126,5 @@ pub(crate) fn market(size: Size) -> Result<Market, SnapshotError> {
         };
         builder.bid(bid, &alternatives[..if flexible { 2 } else { 1 }])?;
     }
-    builder.build()
+    Ok((builder.build()?, pools, chip_types))
 }
