@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use crate::asks::Asks;
 use crate::choice::Chooser;
-use crate::demand::{Ask, Demand};
+use crate::demand::Demand;
 use crate::last::LastMarkets;
 use crate::market::{AlternativeRow, Market, NO_ALTERNATIVE};
 use crate::parallel;
@@ -42,21 +43,17 @@ pub(crate) fn over_teams(market: &Market, make: impl Fn(Range<usize>) -> Demand 
     demand
 }
 
-/// Scratch space for walking queues: what the team at hand has reserved, by chip type.
+/// Scratch space for walking queues: what the team at hand asks for and has reserved.
 struct Walk {
+    /// By chip type.
     reserved: Vec<u64>,
-    chips: Vec<u64>,
-    /// Chip types its bids chose.
-    chosen: Vec<u32>,
-    asks: Vec<Ask>,
+    asks: Asks,
     shares: Vec<(u128, u32, u64)>,
 }
 
 impl Walk {
     fn new(chip_types: usize) -> Self {
-        let zeros = vec![0; chip_types];
-        let (chosen, asks, shares) = (Vec::new(), Vec::new(), Vec::new());
-        Self { reserved: zeros.clone(), chips: zeros, chosen, asks, shares }
+        Self { reserved: vec![0; chip_types], asks: Asks::new(chip_types), shares: Vec::new() }
     }
 
     /// Reserves the team's spending cap from the head of its queue (3.3), splits what is left (3.4) and adds its
@@ -64,8 +61,6 @@ impl Walk {
     fn team(&mut self, market: &Market, team: usize, first: usize, demand: &mut Demand) {
         let row = &market.teams[team];
         let mut left = row.cap;
-        self.asks.clear();
-        self.chosen.clear();
         for bid in market.bids_of(team) {
             let Some(wanted) = chosen(market, bid, demand.choices[bid - first]) else { continue };
             let limit = market.bids[bid].limit;
@@ -73,39 +68,33 @@ impl Walk {
             // The one tick keeps a rich team from bidding nothing for what was free.
             let price = market.last_price(row.pool as usize, chip_type).max(1).min(limit);
             let cost = u64::from(wanted.chips).saturating_mul(price).min(left);
-            if self.chips[chip_type] == 0 {
-                self.chosen.push(wanted.chip_type);
-            }
             self.reserved[chip_type] += cost;
-            self.chips[chip_type] += u64::from(wanted.chips);
             left -= cost;
-            self.asks.push(Ask::new(wanted.chip_type, limit, wanted.chips));
+            self.asks.add(wanted.chip_type, limit, wanted.chips);
         }
         self.split(left);
         let team = u32::try_from(team).unwrap_or(u32::MAX);
-        demand.push_team(team, &mut self.asks, |chip_type| self.reserved[chip_type as usize]);
-        for &chip_type in &self.chosen {
-            self.reserved[chip_type as usize] = 0;
-            self.chips[chip_type as usize] = 0;
-        }
+        let reserved = &mut self.reserved;
+        demand.push_team(team, &mut self.asks, |chip_type| std::mem::take(&mut reserved[chip_type as usize]));
     }
 
     /// Splits what is left of the cap in proportion to the reserved cost, to chips where all cost is zero, by
     /// largest remainder; equal remainders go by chip type id.
     fn split(&mut self, left: u64) {
-        if let ([only], true) = (self.chosen.as_slice(), left > 0) {
+        let chip_types = self.asks.chip_types.as_slice();
+        if let ([only], true) = (chip_types, left > 0) {
             self.reserved[*only as usize] += left;
             return;
         }
-        let by_chips = self.chosen.iter().all(|chip_type| self.reserved[*chip_type as usize] == 0);
-        let weights = if by_chips { &self.chips } else { &self.reserved };
-        let total: u128 = self.chosen.iter().map(|chip_type| u128::from(weights[*chip_type as usize])).sum();
+        let by_chips = chip_types.iter().all(|chip_type| self.reserved[*chip_type as usize] == 0);
+        let weights = if by_chips { &self.asks.chips } else { &self.reserved };
+        let total: u128 = chip_types.iter().map(|chip_type| u128::from(weights[*chip_type as usize])).sum();
         if left == 0 || total == 0 {
             return;
         }
         let mut given = 0;
         self.shares.clear();
-        for &chip_type in &self.chosen {
+        for &chip_type in chip_types {
             let product = u128::from(left) * u128::from(weights[chip_type as usize]);
             // At most `left`, because a weight is at most the total.
             let share = u64::try_from(product / total).unwrap_or(left);

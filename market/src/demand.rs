@@ -1,6 +1,7 @@
 //! What teams ask for, per chip type: the rows and curves that clearing works on.
 
-use crate::curve::{Step, TeamCurve};
+use crate::asks::Asks;
+use crate::curve::{NO_LIMIT, Step, TeamCurve};
 use crate::market::Market;
 use crate::pool::PoolDemand;
 
@@ -28,48 +29,36 @@ pub(crate) struct DemandRow {
     steps_end: usize,
 }
 
-/// A bid's ask while its team's curves are made. One number, so that sorting is fast: by chip type, then from the
-/// highest limit down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ask(u128);
-
-impl Ask {
-    pub(crate) fn new(chip_type: u32, limit: u64, chips: u32) -> Self {
-        Self(u128::from(chip_type) << 96 | u128::from(!limit) << 32 | u128::from(chips))
-    }
-
-    const fn chip_type(self) -> u32 {
-        (self.0 >> 96) as u32
-    }
-
-    const fn limit(self) -> u64 {
-        !((self.0 >> 32) as u64)
-    }
-
-    const fn chips(self) -> u64 {
-        (self.0 & u32::MAX as u128) as u64
-    }
-}
-
 impl Demand {
     /// With space for this many bids.
     pub(crate) fn with_capacity(bids: usize) -> Self {
         Self { choices: Vec::with_capacity(bids), steps: Vec::with_capacity(bids), ..Self::default() }
     }
 
-    /// Adds the rows of the next team: sorts its asks, sums them into curves, and takes each row's rate from `rate`.
-    pub(crate) fn push_team(&mut self, team: u32, asks: &mut [Ask], mut rate: impl FnMut(u32) -> u64) {
-        asks.sort_unstable();
-        for asks in asks.chunk_by(|a, b| a.chip_type() == b.chip_type()) {
-            let chip_type = asks[0].chip_type();
-            let mut cumulative = 0;
-            for asks in asks.chunk_by(|a, b| a.limit() == b.limit()) {
-                cumulative += asks.iter().map(|ask| ask.chips()).sum::<u64>();
-                self.steps.push(Step { limit: asks[0].limit(), cumulative });
+    /// Adds the rows of the next team from what it asks for, and empties that; `rate` is told each row's chip type.
+    pub(crate) fn push_team(&mut self, team: u32, asks: &mut Asks, mut rate: impl FnMut(u32) -> u64) {
+        asks.chip_types.sort_unstable();
+        asks.limited.sort_unstable();
+        let mut limited = asks.limited.as_slice();
+        for &chip_type in &asks.chip_types {
+            let place = chip_type as usize;
+            let mut cumulative = std::mem::take(&mut asks.unlimited[place]);
+            if cumulative > 0 {
+                self.steps.push(Step { limit: NO_LIMIT, cumulative });
             }
+            let count = limited.iter().take_while(|ask| ask.chip_type() == chip_type).count();
+            let (mine, others) = limited.split_at(count);
+            limited = others;
+            for equal in mine.chunk_by(|a, b| a.limit() == b.limit()) {
+                cumulative += equal.iter().map(|ask| ask.chips()).sum::<u64>();
+                self.steps.push(Step { limit: equal[0].limit(), cumulative });
+            }
+            asks.chips[place] = 0;
             let (rate, steps_end) = (rate(chip_type), self.steps.len());
             self.rows.push(DemandRow { team, chip_type, rate, steps_end });
         }
+        asks.chip_types.clear();
+        asks.limited.clear();
         self.row_ends.push(self.rows.len());
     }
 

@@ -10,9 +10,10 @@
 
 use std::sync::OnceLock;
 
+use crate::asks::Asks;
 use crate::bidder::over_teams;
 use crate::curve::TeamCurve;
-use crate::demand::{Ask, Demand, pools_of};
+use crate::demand::{Demand, pools_of};
 use crate::market::{AlternativeRow, Market, NO_CHIP_TYPE};
 use crate::pool::{Added, Bracket, PoolDemand};
 use crate::reference::lowest_price;
@@ -47,15 +48,15 @@ impl<'a> LastMarkets<'a> {
     pub(crate) fn demand(market: &Market) -> Demand {
         over_teams(market, |teams| {
             let mut demand = Demand::default();
-            let mut asks: Vec<Ask> = Vec::new();
+            let mut asks = Asks::new(market.chip_types.len());
             for team in teams {
-                asks.clear();
                 for bid in market.bids_of(team) {
                     let row = &market.bids[bid];
                     let held = market.alternatives_of(bid).get(usize::from(row.held));
-                    let counts = |held: &&_| row.in_window && is_known(held);
-                    let ask = |held: &AlternativeRow| Ask::new(held.chip_type, row.limit, held.chips);
-                    asks.extend(held.filter(counts).map(ask));
+                    let counts = |held: &&AlternativeRow| row.in_window && held.chip_type != NO_CHIP_TYPE;
+                    if let Some(held) = held.filter(counts) {
+                        asks.add(held.chip_type, row.limit, held.chips);
+                    }
                 }
                 let cap = market.teams[team].cap;
                 demand.push_team(u32::try_from(team).unwrap_or(u32::MAX), &mut asks, |_| cap);
@@ -170,10 +171,6 @@ impl LastMarket<'_> {
             }
         })
     }
-}
-
-fn is_known(alternative: &AlternativeRow) -> bool {
-    alternative.chip_type != NO_CHIP_TYPE
 }
 
 /// The lowest of `0 .. count` that suffices; the last one does. Most bids need only the first few.

@@ -6,6 +6,7 @@
 #![deny(clippy::float_arithmetic)]
 
 pub mod accounting;
+mod asks;
 mod assemble;
 mod bidder;
 mod border;

@@ -53,9 +53,13 @@ impl<'a> PoolDemand<'a> {
         last_price: u64,
         teams: &'a [TeamCurve<'a>],
     ) -> Self {
-        let asked: u64 = teams.iter().map(TeamCurve::asked).sum();
-        let rates: u64 = teams.iter().map(|team| team.rate).sum();
-        let ceiling = teams.iter().map(|team| team.rate).max().unwrap_or(0) + 1;
+        let (mut asked, mut rates, mut highest) = (0, 0, 0);
+        for team in teams {
+            asked += team.asked();
+            rates += team.rate;
+            highest = team.rate.max(highest);
+        }
+        let ceiling = highest + 1;
         let lent = owned.saturating_sub(asked).min(may_lend);
         Self { pool, owned, lent, teams, asked, last_price, rates, ceiling }
     }
@@ -139,9 +143,16 @@ impl<'a> PoolDemand<'a> {
         if self.asked <= total {
             return Shares { own_price: 0, quotas: self.teams.iter().map(TeamCurve::asked).collect() };
         }
-        let window = Window::new(self.teams.iter());
+        // `near` is mostly the tick itself for a pool that owns nothing. Its own price is of no account then: at any
+        // price at which demand is the total, each team gets what it asks for.
+        let reference = near.saturating_sub(1);
+        if self.owned == 0 && reference > 0 && self.demand(reference) == total {
+            let quotas = self.teams.iter().map(|team| team.quantity(reference)).collect();
+            return Shares { own_price: reference, quotas };
+        }
         // Where rates bind, demand falls by one chip in about so many ticks.
         let guess = Guess { price: near, step: near / (total + 1) + 1 };
+        let window = Window::new(self.teams.iter());
         let found = lowest_tick(0, self.ceiling, guess, &mut Unmet { total, window, added: None });
         let own_price = found - 1;
         let mut quotas: Vec<u64> = self.teams.iter().map(|team| team.quantity(found)).collect();
