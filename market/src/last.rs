@@ -37,10 +37,17 @@ pub(crate) struct LastMarket<'a> {
     ladder: OnceLock<Vec<Rung>>,
 }
 
-/// A reference price, and what each pool buys at it.
+/// A reference price.
 struct Rung {
     price: u64,
-    bought: OnceLock<Vec<u64>>,
+    /// What each pool buys at it, computed once.
+    purchases: OnceLock<Purchases>,
+}
+
+struct Purchases {
+    total: u64,
+    /// By pool: chips, and the bracket of the pool's own tick.
+    of: Vec<(u64, Bracket)>,
 }
 
 impl<'a> LastMarkets<'a> {
@@ -119,39 +126,36 @@ impl LastMarket<'_> {
         if shared == 0 {
             return (pool.owned > 0).then(|| pool.price_alone(&added));
         }
-        let mine = |rung: &Rung| place.map_or(0, |nth| self.bought(rung)[nth]);
-        let others = |rung: &Rung| self.bought(rung).iter().sum::<u64>() - mine(rung);
         let ladder = self.ladder(market);
-        let suffices = |rung: &Rung| others(rung) + self.buys(pool, rung.price, &added).0 <= shared;
-        let rung = climb(ladder.len(), |nth| suffices(&ladder[nth]));
-        let found = ladder[rung].price;
+        let with_bid = |rung: &Rung| {
+            let purchases = self.purchases(rung);
+            let own = place.map_or_else(|_| pool.purchase(rung.price), |nth| purchases.of[nth]);
+            let others = purchases.total - place.map_or(0, |_| own.0);
+            (others, buys_more(pool, rung.price, own, &added))
+        };
+        let nth = climb(ladder.len(), |nth| {
+            let (others, (bought, _)) = with_bid(&ladder[nth]);
+            others + bought <= shared
+        });
+        let found = ladder[nth].price;
         let reference = found.saturating_sub(1).max(self.reserve);
         if pool.owned == 0 || reference == 0 {
             return Some(reference);
         }
-        let (bought, tick) = self.buys(pool, found.max(self.reserve), &added);
+        let (bought, tick) = if found < self.reserve {
+            buys_more(pool, self.reserve, pool.purchase(self.reserve), &added)
+        } else {
+            with_bid(&ladder[nth]).1
+        };
         let blended = (u128::from(reference) * u128::from(bought)).div_ceil(u128::from(pool.owned + bought));
         Some((tick.hi - 1).max(u64::try_from(blended).unwrap_or(reference)))
     }
 
-    /// What a pool buys at a reference price with a bid added, and its own tick there.
-    fn buys(&self, pool: &PoolDemand<'_>, reference: u64, added: &Added<'_>) -> (u64, Bracket) {
-        let whole = pool.whole_bracket_with(added);
-        if reference == 0 {
-            return (whole.at_lo - pool.owned, whole);
-        }
-        if pool.owned == 0 {
-            return (pool.demand(reference) + added.at(reference), whole);
-        }
-        let mut window = Window::new(pool.teams.iter());
-        let guess = Guess { price: pool.last_price, step: pool.last_price >> 5 };
-        let tick = pool.tick(reference, whole, guess, &mut window, Some(added));
-        (pool.bought(reference, tick), tick)
-    }
-
-    /// What each pool buys at a rung, computed once.
-    fn bought<'r>(&self, rung: &'r Rung) -> &'r [u64] {
-        rung.bought.get_or_init(|| self.pools.iter().map(|pool| pool.buys(rung.price)).collect())
+    fn purchases<'r>(&self, rung: &'r Rung) -> &'r Purchases {
+        rung.purchases.get_or_init(|| {
+            let of: Vec<_> = self.pools.iter().map(|pool| pool.purchase(rung.price)).collect();
+            Purchases { total: of.iter().map(|(chips, _)| chips).sum(), of }
+        })
     }
 
     /// From the price at which the last demand clears to one at which no pool buys anything, whoever joins it.
@@ -163,7 +167,7 @@ impl LastMarket<'_> {
             let mut price = lowest_price(&self.pools, self.shared).map_or(0, |found| found.found);
             let mut ladder = Vec::new();
             loop {
-                ladder.push(Rung { price, bought: OnceLock::new() });
+                ladder.push(Rung { price, purchases: OnceLock::new() });
                 if price >= top {
                     return ladder;
                 }
@@ -171,6 +175,35 @@ impl LastMarket<'_> {
             }
         })
     }
+}
+
+/// What a pool buys at a reference price with a bid added, and the bracket of its own tick there, from both without
+/// the bid.
+fn buys_more(
+    pool: &PoolDemand<'_>,
+    reference: u64,
+    (bought, tick): (u64, Bracket),
+    added: &Added<'_>,
+) -> (u64, Bracket) {
+    let whole = pool.whole_bracket_with(added);
+    if reference == 0 {
+        return (whole.at_lo - pool.owned, whole);
+    }
+    if pool.owned == 0 {
+        return (bought + added.at(reference), whole);
+    }
+    let mut window = Window::new(pool.teams.iter());
+    let (bracket, guess) = if pool.blends() {
+        // More demand only raises the pool's own tick; where rates bind, about in proportion.
+        let at_lo = if tick.lo == 0 { whole.at_lo } else { tick.at_lo + added.at(tick.lo) };
+        let step = u128::from(tick.hi) * u128::from(added.chips) / u128::from(tick.at_lo.max(1));
+        let step = u64::try_from(step).unwrap_or(u64::MAX);
+        (Bracket { lo: tick.lo, at_lo, ..whole }, Guess { price: tick.hi, step })
+    } else {
+        (whole, Guess { price: pool.last_price, step: pool.last_price >> 5 })
+    };
+    let tick = pool.tick(reference, bracket, guess, &mut window, Some(added));
+    (pool.bought(reference, tick), tick)
 }
 
 /// The lowest of `0 .. count` that suffices; the last one does. Most bids need only the first few.

@@ -96,15 +96,22 @@ impl<'a> PoolDemand<'a> {
 
     /// `z_k(p*)`: shared chips the pool buys at reference price `reference`.
     pub(crate) fn buys(&self, reference: u64) -> u64 {
+        self.purchase(reference).0
+    }
+
+    /// What the pool buys, and the bracket of its own tick where it blends; of all prices where it does not.
+    pub(crate) fn purchase(&self, reference: u64) -> (u64, Bracket) {
+        let whole = self.whole_bracket();
         if self.asked <= self.owned || reference == 0 {
-            return self.asked.saturating_sub(self.owned);
+            return (self.asked.saturating_sub(self.owned), whole);
         }
         if self.owned == 0 {
-            return self.demand(reference);
+            return (self.demand(reference), whole);
         }
         let mut window = Window::new(self.teams.iter());
         let guess = Guess { price: self.last_price, step: self.last_price >> 5 };
-        self.bought(reference, self.tick(reference, self.whole_bracket(), guess, &mut window, None))
+        let tick = self.tick(reference, whole, guess, &mut window, None);
+        (self.bought(reference, tick), tick)
     }
 
     /// The lowest tick at which demand is met by the pool's own chips, or pays at reference price `reference` for

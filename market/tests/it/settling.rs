@@ -91,3 +91,52 @@ fn t010_equal_bids_win_by_turns_and_replay_alike() {
     // 30 wins each on average; by chance alone fewer than 12 or more than 48 is beyond four standard deviations.
     assert!(wins.iter().all(|wins| (12..=48).contains(wins)), "{wins:?}");
 }
+
+/// The price in a bid's pool once the market of one chip type is cleared with its last demand and the bid.
+fn would_face(snapshot: &Snapshot, nth: usize, chip_type: &common::ids::ChipTypeId) -> Option<u64> {
+    let mut alone = snapshot.clone();
+    alone.chip_types.retain(|row| row.id == *chip_type);
+    for pool in &mut alone.pools {
+        pool.owned.retain(|owned| owned.chip_type == *chip_type);
+    }
+    let id = snapshot.bids[nth].id.clone();
+    alone.bids.retain(|bid| bid.id == id || bid.held.as_ref() == Some(chip_type));
+    for bid in &mut alone.bids {
+        bid.alternatives.retain(|alternative| alternative.chip_type == *chip_type);
+    }
+    let outcome = run_auction(&alone).unwrap();
+    let team = snapshot.teams.iter().find(|team| team.id == snapshot.bids[nth].team).unwrap();
+    let pool = outcome.chip_types[0].pools.iter().find(|pool| pool.id == team.pool);
+    pool.and_then(|pool| pool.price).map(|price| price.0)
+}
+
+#[test]
+fn a_new_flexible_bid_takes_what_is_cheapest_to_within_a_rung() {
+    let compared = std::cell::Cell::new(0);
+    for scale in [Scale::Ticks, Scale::Credits] {
+        each_market(2_000, scale, |_, mut snapshot| {
+            let Some(nth) = snapshot.bids.iter().position(|bid| bid.alternatives.len() > 1) else { return };
+            let bid = &mut snapshot.bids[nth];
+            (bid.held, bid.not_before, bid.not_after) = (None, None, None);
+            let outcome = run_auction(&snapshot).unwrap();
+            let bid = &snapshot.bids[nth];
+            let said = outcome.bids.iter().find(|said| said.id == bid.id).unwrap();
+            let costs: Vec<_> = bid
+                .alternatives
+                .iter()
+                .filter_map(|alternative| {
+                    let price = would_face(&snapshot, nth, &alternative.chip_type)?;
+                    let cost = u128::from(price) * u128::from(alternative.chips.0);
+                    Some((&alternative.chip_type, alternative.chips.0, cost))
+                })
+                .collect();
+            let Some(least) = costs.iter().map(|(.., cost)| *cost).min() else { return };
+            let chosen = costs.iter().find(|(id, ..)| Some(*id) == said.chip_type.as_ref()).unwrap();
+            let slack =
+                u128::from(chosen.1) + costs.iter().map(|(_, chips, _)| u128::from(*chips)).max().unwrap();
+            assert!(chosen.2 <= least + least / 32 + slack, "{costs:?}, but took {:?}", said.chip_type);
+            compared.set(compared.get() + 1);
+        });
+    }
+    assert!(compared.get() > 1_000);
+}
