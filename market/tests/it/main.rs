@@ -7,6 +7,7 @@ mod border;
 mod builder;
 mod cases;
 mod depth;
+mod docs;
 mod exhaustive;
 mod explain;
 mod invariants;
