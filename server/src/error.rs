@@ -244,8 +244,8 @@ impl From<AppError> for Problem {
 /// has the name and the columns.
 const CONSTRAINTS: &[(&str, &str, ErrorKind, &str)] = &[
     (
-        "bid_version_current",
-        "bid_version.bid_id",
+        "bid_version_key",
+        "bid_version.bid, bid_version.version",
         ErrorKind::Conflict,
         "a bid of this id was changed at the same moment; read it again and repeat the change",
     ),
@@ -300,12 +300,16 @@ fn sqlite_fault(code: u32) -> AppError {
     const READ_ONLY: u32 = 8;
     const IO: u32 = 10;
     const FULL: u32 = 13;
+    const CORRUPT: u32 = 11;
     const CANT_OPEN: u32 = 14;
+    const NOT_A_DATABASE: u32 = 26;
     match code & 0xff {
         READ_ONLY => AppError::unavailable("the database is read-only; make its file and folder writable"),
         FULL => AppError::unavailable("the disk of the database is full; free some space"),
         BUSY | LOCKED => AppError::unavailable("the database is busy with another write; try again shortly"),
         IO | CANT_OPEN => AppError::unavailable("the database file can't be opened or read"),
+        NOT_A_DATABASE => AppError::unavailable("the file is not a SQLite database; name another one"),
+        CORRUPT => AppError::new(ErrorKind::Inconsistent, "the database file is damaged; restore a backup"),
         _ => statement_refused(),
     }
 }
@@ -315,7 +319,7 @@ fn postgres_fault(class: &str) -> AppError {
     match class {
         "25" => AppError::unavailable("the database is read-only; connect to one that takes writes"),
         "53" => AppError::unavailable("the database is out of disk, memory or connections"),
-        "08" | "40" | "57" => {
+        "08" | "40" | "55" | "57" => {
             AppError::unavailable("the database does not answer as it should; try again shortly")
         }
         "28" | "3D" => AppError::unavailable("the database refuses this login or has no such database"),

@@ -11,4 +11,5 @@ mod events;
 mod fixture;
 mod play;
 mod postgres;
+mod running;
 mod verify;
