@@ -29,6 +29,14 @@ function timeLabels(_plot, splits, _axis, _space, step) {
   });
 }
 
+// Numbers of an axis, all with as many decimals as the finest needs.
+function numberLabels(_plot, splits, _axis, _space, step) {
+  let decimals = 0;
+  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals += 1;
+  return splits.map((value) =>
+    value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+}
+
 // Values as drawn: divided, and for a stack each layer on top of the ones before it. The sum of all layers is drawn
 // first and the lowest layer last, so that each covers the upper ones.
 function drawn(chart) {
@@ -133,20 +141,22 @@ class Chart extends HTMLElement {
   #options(order, width, height) {
     const grid = { stroke: css("line"), width: 1 };
     const overTime = this.#chart.kind !== "depth";
-    const plain = (_plot, splits) => splits.map((value) => number.format(value));
     const axis = { stroke: css("ink-3"), font: `11px ${css("font")}`, grid, ticks: { show: false } };
     return {
       width, height,
       padding: [30, 10, 0, 0],
       legend: { show: false },
-      scales: { x: { time: overTime }, y: { range: (_plot, low, high) => this.#range(low, high) } },
+      scales: {
+        x: { time: overTime, range: (_plot, low, high) => this.#across(low, high) },
+        y: { range: (_plot, low, high) => this.#range(low, high) },
+      },
       cursor: {
         drag: { x: true, y: false },
         points: { size: 7, fill: (_plot, index) => this.#color(order[index - 1]) },
       },
       axes: [
-        { ...axis, grid: { show: false }, size: 28, space: 70, values: overTime ? timeLabels : plain },
-        { ...axis, size: 54, values: plain },
+        { ...axis, grid: { show: false }, size: 28, space: 70, values: overTime ? timeLabels : numberLabels },
+        { ...axis, size: 54, values: numberLabels },
       ],
       series: [{}, ...order.map((index) => this.#series(index))],
       hooks: {
@@ -174,6 +184,13 @@ class Chart extends HTMLElement {
     return { ...shape, stroke, width: 1.5, dash: color === "mine" && over ? [5, 4] : undefined };
   }
 
+  // The whole curve of demand shows the supply too, and a little room beyond the last chip.
+  #across(low, high) {
+    const { kind, x, marks } = this.#chart;
+    if (kind !== "depth" || low > x[0] || high < x[x.length - 1]) return [low, high];
+    return [0, Math.max(high, ...marks.map((mark) => mark.x)) * 1.04];
+  }
+
   // A stack and a curve of demand stand on zero. A line gets a little room; a level one stands in the middle.
   #range(low, high) {
     if (low === null || high === null) return [0, 1];
@@ -189,6 +206,7 @@ class Chart extends HTMLElement {
     ctx.save();
     ctx.font = `${11 * dot}px ${css("font")}`;
     ctx.fillStyle = css("ink-3");
+    ctx.textAlign = "left";
     ctx.fillText(this.#chart.unit, 4 * dot, 12 * dot);
     ctx.strokeStyle = css(depth ? "supply" : "control");
     ctx.lineWidth = (depth ? 1.5 : 1) * dot;
