@@ -62,13 +62,12 @@ pub(super) fn build(root: &Path, profile: &str, wanted: Toolchain) -> Result<Pat
             (cargo, root.join("target/wasm"))
         }
     };
-    // Types erased to `AnyView` make the module smaller and quicker to compile.
-    let flags = "--cfg erase_components";
+    // Not `--cfg erase_components`: it changes the markup that hydration expects, and the server is compiled without.
+    // Flags for other targets have no place in this module either.
     cargo
         .args(["--package", "frontend", "--target", TARGET, "--profile", profile])
         .args(["--locked", "--target-dir"])
         .arg(&folder)
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags)
         .env_remove("RUSTFLAGS")
         .current_dir(root);
     let status = cargo.status().context("cannot start cargo")?;
