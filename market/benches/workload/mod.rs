@@ -1,4 +1,4 @@
-//! Large markets for the benchmark and the memory example.
+//! Large markets, for the benchmark and the memory example.
 
 use common::chips::Chips;
 use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
@@ -31,46 +31,20 @@ impl Size {
     }
 }
 
-const CREDIT: u64 = 1_000_000;
+/// Ticks in a credit.
+pub(crate) const CREDIT: u64 = 1_000_000;
 
 /// A limit between 1 and 5 credits for half of the bids, and 1 to 16 chips for all.
-fn wish(rng: &mut ChaCha8Rng) -> (Option<Price>, u64) {
+pub(crate) fn wish(rng: &mut ChaCha8Rng) -> (Option<Price>, u64) {
     let limit = rng.random_ratio(1, 2).then(|| Price(rng.random_range(CREDIT..5 * CREDIT)));
     (limit, rng.random_range(1..=16))
 }
 
-/// The pairs that sorting is measured on: one for each bid.
-pub(crate) fn pairs(bids: u32) -> Vec<(u64, u64)> {
-    let mut rng = ChaCha8Rng::seed_from_u64(11);
-    (0..bids)
-        .map(|_| wish(&mut rng))
-        .map(|(limit, chips)| (limit.map_or(u64::MAX, |limit| limit.0), chips))
-        .collect()
-}
-
-/// A market as one finds it in a running organisation: its last prices are those at which the same bids cleared,
-/// moved by up to 3 %. About half of what is asked for at those prices is there.
+/// A market with these last prices, by pool and chip type. Also returns its pools and chip types.
 ///
 /// # Errors
 /// None for sizes within the limits of a snapshot.
-pub(crate) fn market(size: Size) -> Result<Market, SnapshotError> {
-    let mut prices = vec![vec![Price(5 * CREDIT); size.chip_types as usize]; size.pools as usize];
-    let mut rng = ChaCha8Rng::seed_from_u64(12);
-    for _ in 0..3 {
-        let (market, pools, chip_types) = build(size, &prices)?;
-        let cleared = market.clear();
-        for (pool, prices) in pools.iter().zip(&mut prices) {
-            for (chip_type, price) in chip_types.iter().zip(prices) {
-                let new = cleared.pool_price(&market, *pool, *chip_type).unwrap_or(*price);
-                *price = Price(new.0 / 100 * rng.random_range(97..=103));
-            }
-        }
-    }
-    build(size, &prices).map(|(market, ..)| market)
-}
-
-/// Also returns pools and chip types.
-fn build(
+pub(crate) fn build(
     size: Size,
     last_prices: &[Vec<Price>],
 ) -> Result<(Market, Vec<PoolIndex>, Vec<ChipTypeIndex>), SnapshotError> {
