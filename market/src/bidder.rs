@@ -95,17 +95,25 @@ impl Walk {
         let mut given = 0;
         self.shares.clear();
         for &chip_type in chip_types {
-            let product = u128::from(left) * u128::from(weights[chip_type as usize]);
-            // At most `left`, because a weight is at most the total.
-            let share = u64::try_from(product / total).unwrap_or(left);
+            let (share, rest) = proportion(left, weights[chip_type as usize], total);
             given += share;
-            self.shares.push((product % total, chip_type, share));
+            self.shares.push((rest, chip_type, share));
         }
         self.shares.sort_unstable_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));
         for (nth, (_, chip_type, share)) in (0..).zip(&self.shares) {
             self.reserved[*chip_type as usize] += share + u64::from(nth < left - given);
         }
     }
+}
+
+/// `left · weight / total` and the remainder; `weight` is at most `total`.
+fn proportion(left: u64, weight: u64, total: u128) -> (u64, u128) {
+    // Amounts of everyday size fit 64 bits, where a division costs a fraction.
+    if let (Some(product), Ok(total)) = (left.checked_mul(weight), u64::try_from(total)) {
+        return (product / total, u128::from(product % total));
+    }
+    let product = u128::from(left) * u128::from(weight);
+    (u64::try_from(product / total).unwrap_or(left), product % total)
 }
 
 /// The alternative a bid chose.

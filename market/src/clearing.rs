@@ -45,6 +45,8 @@ pub(crate) struct ChipTypeResult {
     /// Chips of the quotas that bids use.
     pub(crate) used: u64,
     pub(crate) pools: Vec<PoolResult>,
+    /// Of all pools, in their order.
+    prices: Vec<Option<u64>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,10 +64,7 @@ pub(crate) struct PoolResult {
 impl ChipTypeResult {
     /// The price in a pool, in global ticks.
     pub(crate) fn price_in(&self, pool: u32) -> Option<u64> {
-        self.pools
-            .binary_search_by_key(&pool, |result| result.pool)
-            .ok()
-            .and_then(|nth| self.pools[nth].price)
+        self.prices[pool as usize]
     }
 }
 
@@ -108,6 +107,7 @@ impl Market {
         invariants::check_chip_type(&pools, &cleared);
         let mut results = Vec::with_capacity(pools.len());
         let mut quotas = Vec::with_capacity(rows.len());
+        let mut prices = vec![None; self.pools.len()];
         for ((pool, &bought), &near) in pools.iter().zip(&cleared.bought).zip(&cleared.near) {
             let shares = pool.share(pool.owned + bought, near, self.cycle, row.id.as_str(), team_id);
             let price = if cleared.asked == 0 {
@@ -115,6 +115,7 @@ impl Market {
             } else {
                 pool_price(pool, cleared.price, bought, shares.own_price)
             };
+            prices[pool.pool as usize] = price;
             invariants::check_pool(pool, cleared.price, bought, price, &shares.quotas);
             results.push(PoolResult {
                 pool: pool.pool,
@@ -127,7 +128,8 @@ impl Market {
             });
             quotas.extend(shares.quotas);
         }
-        (ChipTypeResult { reference: cleared.price, shared: cleared.shared, used: 0, pools: results }, quotas)
+        let (reference, shared) = (cleared.price, cleared.shared);
+        (ChipTypeResult { reference, shared, used: 0, pools: results, prices }, quotas)
     }
 }
 

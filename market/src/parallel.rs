@@ -63,3 +63,37 @@ pub(crate) fn run<I: Sync, T: Send>(items: &[I], threads: usize, work: impl Fn(&
     results.sort_unstable_by_key(|(nth, _)| *nth);
     results.into_iter().map(|(_, result)| result).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_back_in_the_order_of_the_work() {
+        let items: Vec<usize> = (0..1_000).collect();
+        for threads in [1, 2, 7] {
+            let squares = run(&items, threads, |item| item * item);
+            assert!(squares.iter().enumerate().all(|(nth, square)| *square == nth * nth));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "work failed")]
+    fn a_panic_of_the_work_is_a_panic_of_the_whole() {
+        let items: Vec<usize> = (0..100).collect();
+        run(&items, 3, |item| assert!(*item != 50, "work failed"));
+    }
+
+    #[test]
+    fn parts_cover_everything_once() {
+        for count in [0, 1, 5, 100] {
+            for wanted in [1, 2, 3, 8] {
+                // Heavy items first, and some without weight.
+                let parts = parts(count, wanted, |nth| nth.min(count / 2) * 10);
+                assert_eq!(parts.len(), wanted);
+                let covered: Vec<usize> = parts.into_iter().flatten().collect();
+                assert_eq!(covered, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -76,6 +76,17 @@ pub(crate) fn market(rng: &mut ChaCha8Rng, scale: Scale) -> Snapshot {
     snapshot
 }
 
+/// Adds so many bids to each team.
+pub(crate) fn more_bids(rng: &mut ChaCha8Rng, snapshot: &mut Snapshot, scale: Scale, count: u32) {
+    let chip_types = u32::try_from(snapshot.chip_types.len()).unwrap();
+    for team in &snapshot.teams {
+        for b in 0..count {
+            let id = BidId::new(format!("{}-more-{b}", team.id)).unwrap();
+            snapshot.bids.push(bid(rng, scale, id, team.id.clone(), chip_types));
+        }
+    }
+}
+
 fn pool(rng: &mut ChaCha8Rng, scale: Scale, k: u32, chip_types: u32) -> Pool {
     let mut owned = Vec::new();
     let mut last_prices = Vec::new();
