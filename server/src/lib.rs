@@ -18,6 +18,7 @@ pub mod replay;
 pub mod serve;
 pub mod services;
 pub mod store;
+mod telemetry;
 pub mod trace;
 
 pub use error::AppError;

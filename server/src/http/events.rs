@@ -22,10 +22,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::AppState;
 use super::extract::Query;
-use super::metrics::{EVENTS, OPEN_STREAMS, RESUMED};
 use crate::error::AppError;
 use crate::services::live::LiveState;
 use crate::services::read::MarketReader;
+use crate::telemetry::{EVENTS, OPEN_STREAMS, RESUMED};
 
 /// Most missed cycles that are sent one by one.
 const MAX_REPLAYED: u64 = 120;

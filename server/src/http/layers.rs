@@ -15,8 +15,8 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use tracing::Instrument;
 
 use super::AppState;
-use super::metrics::{REQUEST_SECONDS, REQUESTS};
 use crate::error::{AppError, ErrorKind};
+use crate::telemetry::{REQUEST_SECONDS, REQUESTS};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 

@@ -1,75 +1,11 @@
-//! `/metrics`: what Prometheus scrapes. Base units, `_total` on counters.
-
-use std::sync::OnceLock;
+//! `/metrics`: what Prometheus scrapes.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use metrics::Unit;
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 use super::AppState;
-
-/// Requests answered, by method, route and status.
-pub(super) const REQUESTS: &str = "http_requests_total";
-/// Time to the head of the answer, by method and route.
-pub(super) const REQUEST_SECONDS: &str = "http_request_duration_seconds";
-/// Server-event streams open now.
-pub(super) const OPEN_STREAMS: &str = "quota_marketplace_event_streams_open";
-/// Events sent to streams, by kind.
-pub(super) const EVENTS: &str = "quota_marketplace_events_sent_total";
-/// Streams that came back after missing cycles.
-pub(super) const RESUMED: &str = "quota_marketplace_event_streams_resumed_total";
-/// Number of the cycle in force.
-const CYCLE: &str = "quota_marketplace_cycle_number";
-/// Time since the cycle in force began.
-const CYCLE_AGE: &str = "quota_marketplace_cycle_age_seconds";
-/// 1 while a cycle is overdue.
-const STALE: &str = "quota_marketplace_stale";
-/// Time since the oldest use that is not yet charged for.
-const UNSETTLED_AGE: &str = "quota_marketplace_unsettled_age_seconds";
-/// Time a clearing took, with its transaction; recorded by the loop.
-pub const CYCLE_SECONDS: &str = "quota_marketplace_cycle_duration_seconds";
-/// Cycles cleared, by result (`cleared`, `failed`); recorded by the loop.
-pub const CYCLES: &str = "quota_marketplace_cycles_total";
-
-/// The process's recorder. There is one, however many servers a test starts.
-pub(super) fn recorder() -> PrometheusHandle {
-    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
-    HANDLE
-        .get_or_init(|| {
-            let recorder = builder().build_recorder();
-            let handle = recorder.handle();
-            match metrics::set_global_recorder(recorder) {
-                Ok(()) => describe(),
-                Err(error) => tracing::warn!("metrics go to another recorder: {error}"),
-            }
-            handle
-        })
-        .clone()
-}
-
-fn builder() -> PrometheusBuilder {
-    const SECONDS: [f64; 14] =
-        [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
-    let durations = Matcher::Suffix("_seconds".to_owned());
-    // Only an empty list of buckets is refused.
-    PrometheusBuilder::new().set_buckets_for_metric(durations, &SECONDS).unwrap_or_default()
-}
-
-fn describe() {
-    metrics::describe_counter!(REQUESTS, Unit::Count, "Requests answered");
-    metrics::describe_histogram!(REQUEST_SECONDS, Unit::Seconds, "Time to the head of the answer");
-    metrics::describe_gauge!(OPEN_STREAMS, Unit::Count, "Server-event streams open now");
-    metrics::describe_counter!(EVENTS, Unit::Count, "Server events sent");
-    metrics::describe_counter!(RESUMED, Unit::Count, "Streams that came back after missing cycles");
-    metrics::describe_gauge!(CYCLE, Unit::Count, "Number of the cycle in force");
-    metrics::describe_gauge!(CYCLE_AGE, Unit::Seconds, "Time since the cycle in force began");
-    metrics::describe_gauge!(STALE, Unit::Count, "1 while a cycle is overdue");
-    metrics::describe_gauge!(UNSETTLED_AGE, Unit::Seconds, "Time since the oldest use not yet charged for");
-    metrics::describe_histogram!(CYCLE_SECONDS, Unit::Seconds, "Time a cycle's transaction took");
-    metrics::describe_counter!(CYCLES, Unit::Count, "Cycles, by result");
-}
+use crate::telemetry::{CYCLE, CYCLE_AGE, STALE, UNSETTLED_AGE};
 
 /// All metrics in Prometheus' text form.
 #[utoipa::path(

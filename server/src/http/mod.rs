@@ -7,7 +7,7 @@ mod events;
 mod extract;
 mod health;
 mod layers;
-pub mod metrics;
+mod metrics;
 mod problem;
 mod site;
 mod tables;
@@ -26,6 +26,7 @@ use utoipa_axum::routes;
 use crate::clock::IdSource;
 use crate::config::ServerConfig;
 use crate::services::read::MarketReader;
+use crate::telemetry;
 
 pub use site::embedded_site;
 
@@ -122,7 +123,7 @@ pub fn router(parts: Parts) -> Router {
         streams: Arc::new(Semaphore::new(parts.config.max_streams)),
         config: parts.config,
         market: parts.market,
-        metrics: metrics::recorder(),
+        metrics: telemetry::recorder(),
         request_ids: IdSource::random(),
         shutdown: parts.shutdown,
     }));

@@ -8,7 +8,7 @@ use common::ids::ChipTypeId;
 use market::outcome::{ChipTypeOutcome, PoolOutcome};
 use market::{Clearing, Market};
 
-use super::MarketReader;
+use super::{MarketReader, driven};
 use super::latest::Latest;
 use crate::error::{AppError, ErrorKind};
 use crate::services::live::Cleared;
@@ -71,9 +71,14 @@ impl MarketReader {
 
 impl Latest {
     /// The cycle in force, cleared again once; absent before the first cycle.
-    async fn computed(&self) -> Result<Option<&Computed>, AppError> {
-        let Some(cleared) = &self.cleared else { return Ok(None) };
-        self.computed.get_or_try_init(|| Computed::of(Arc::clone(cleared))).await.map(Some)
+    async fn computed(self: &Arc<Self>) -> Result<Option<Arc<Computed>>, AppError> {
+        let Some(cleared) = self.cleared.clone() else { return Ok(None) };
+        let latest = Arc::clone(self);
+        let computed = driven(async move {
+            let make = || async { Computed::of(cleared).await.map(Arc::new) };
+            latest.computed.get_or_try_init(make).await.cloned()
+        });
+        computed.await.map(Some)
     }
 }
 

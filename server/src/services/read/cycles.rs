@@ -12,9 +12,9 @@ use market::Explanation;
 use market::snapshot::Bid;
 use tokio::sync::Mutex;
 
-use super::MarketReader;
 use super::book::{Computed, pool_demands};
 use super::latest::occupancy;
+use super::{MarketReader, driven};
 use crate::cycle::{self, Rebuilt};
 use crate::error::AppError;
 use crate::services::live::Cleared;
@@ -82,13 +82,13 @@ impl MarketReader {
     /// # Errors
     /// `NotFound`: there is no such cycle, or no such team in it. `Unavailable`: the database does not answer.
     pub async fn cycle(&self, number: u64, team: Option<TeamId>) -> Result<CycleView, AppError> {
-        let mut tx = self.store.read().await?;
-        let opened = self.opened(&mut tx, number).await?;
+        let opened = self.opened(number).await?;
         if let Some(team) = &team
             && !opened.setup.teams.iter().any(|known| known.id == *team)
         {
             return Err(AppError::not_found("team", team));
         }
+        let mut tx = self.store.read().await?;
         let next = results::cycle(&mut tx, number + 1).await?;
         let (bids, bids_left_out) = opened.bids(team.as_ref());
         Ok(CycleView {
@@ -104,15 +104,20 @@ impl MarketReader {
         })
     }
 
-    async fn opened(&self, tx: &mut Tx, number: u64) -> Result<Arc<Opened>, AppError> {
-        let mut kept = self.opened.0.lock().await;
-        if let Some(opened) = kept.iter().find(|opened| opened.cycle.number == number) {
-            return Ok(Arc::clone(opened));
-        }
-        let opened = Arc::new(Opened::load(tx, number).await?);
-        kept.truncate(KEPT - 1);
-        kept.push_front(Arc::clone(&opened));
-        Ok(opened)
+    async fn opened(&self, number: u64) -> Result<Arc<Opened>, AppError> {
+        let (cache, store) = (Arc::clone(&self.opened), self.store.clone());
+        driven(async move {
+            let mut kept = cache.0.lock().await;
+            if let Some(opened) = kept.iter().find(|opened| opened.cycle.number == number) {
+                return Ok(Arc::clone(opened));
+            }
+            let mut tx = store.read().await?;
+            let opened = Arc::new(Opened::load(&mut tx, number).await?);
+            kept.truncate(KEPT - 1);
+            kept.push_front(Arc::clone(&opened));
+            Ok(opened)
+        })
+        .await
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Latest {
     /// One row per chip type, without local prices.
     rows: Vec<ChipTypeRow>,
     /// The same cycle with the engine's own tables, made when a page first asks for them.
-    pub(super) computed: OnceCell<Computed>,
+    pub(super) computed: OnceCell<Arc<Computed>>,
 }
 
 impl Latest {

@@ -39,15 +39,15 @@ pub struct MarketReader {
     store: Store,
     clock: Arc<dyn Clock>,
     live: watch::Receiver<LiveState>,
-    latest: Mutex<Option<Arc<Latest>>>,
-    opened: CycleCache,
+    latest: Arc<Mutex<Option<Arc<Latest>>>>,
+    opened: Arc<CycleCache>,
 }
 
 impl MarketReader {
     /// Reads from `store` and follows what the clearing loop publishes.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, live: watch::Receiver<LiveState>) -> Self {
-        Self { store, clock, live, latest: Mutex::new(None), opened: CycleCache::default() }
+        Self { store, clock, live, latest: Arc::default(), opened: Arc::default() }
     }
 
     /// The present instant on the market's clock.
@@ -142,15 +142,27 @@ impl MarketReader {
     /// Everything about the cycle in force, made once per cycle.
     async fn latest(&self) -> Result<Arc<Latest>, AppError> {
         let state = self.live.borrow().clone();
-        let mut kept = self.latest.lock().await;
-        if let Some(latest) = kept.as_ref().filter(|latest| latest.is_of(&state)) {
-            return Ok(Arc::clone(latest));
-        }
-        let mut tx = self.store.read().await?;
-        let latest = Arc::new(Latest::load(&mut tx, &state).await?);
-        *kept = Some(Arc::clone(&latest));
-        Ok(latest)
+        let (kept, store) = (Arc::clone(&self.latest), self.store.clone());
+        driven(async move {
+            let mut kept = kept.lock().await;
+            if let Some(latest) = kept.as_ref().filter(|latest| latest.is_of(&state)) {
+                return Ok(Arc::clone(latest));
+            }
+            let mut tx = store.read().await?;
+            let latest = Arc::new(Latest::load(&mut tx, &state).await?);
+            *kept = Some(Arc::clone(&latest));
+            Ok(latest)
+        })
+        .await
     }
+}
+
+/// Runs work that holds a lock on a task of its own: a request that is given up, or a page that is not polled while it
+/// waits for something else, must not keep the lock from the others.
+async fn driven<T: Send + 'static>(
+    work: impl Future<Output = Result<T, AppError>> + Send + 'static,
+) -> Result<T, AppError> {
+    tokio::spawn(work).await.map_err(AppError::internal)?
 }
 
 impl Latest {
