@@ -1,7 +1,5 @@
 //! `[database]`: where the history is.
 
-use std::time::Duration;
-
 use super::Key;
 use super::key::number;
 
@@ -10,15 +8,13 @@ use super::key::number;
 pub struct DatabaseConfig {
     /// A path, `sqlite:PATH` or `postgres://…`; may hold a password, so it is never shown.
     pub url: String,
-    /// Most connections to read with.
+    /// Most connections to PostgreSQL.
     pub max_connections: u32,
-    /// Longest wait for a connection.
-    pub connect_timeout: Duration,
 }
 
 impl DatabaseConfig {
     pub(super) const fn unset() -> Self {
-        Self { url: String::new(), max_connections: 0, connect_timeout: Duration::ZERO }
+        Self { url: String::new(), max_connections: 0 }
     }
 
     /// The address without a password, for logs and messages.
@@ -47,7 +43,6 @@ impl std::fmt::Debug for DatabaseConfig {
         f.debug_struct("DatabaseConfig")
             .field("url", &self.shown_url())
             .field("max_connections", &self.max_connections)
-            .field("connect_timeout", &self.connect_timeout)
             .finish()
     }
 }
@@ -74,20 +69,11 @@ pub(super) const KEYS: &[Key] = &[
         name: "database.max_connections",
         default: "8",
         allowed: "a whole number from 2 to 200",
-        meaning: "Most connections to the database. SQLite writes through one of them.",
+        meaning: "Most connections to a PostgreSQL database. SQLite has one to write with and four to read with.",
         set: |config, text| {
             let value = number(text, 2, 200)?;
             config.database.max_connections = u32::try_from(value).map_err(|_| ())?;
             Ok(())
-        },
-    },
-    Key {
-        name: "database.connect_timeout_seconds",
-        default: "10",
-        allowed: "a whole number from 1 to 300",
-        meaning: "Longest wait for a connection, at start and later.",
-        set: |config, text| {
-            number(text, 1, 300).map(|value| config.database.connect_timeout = Duration::from_secs(value))
         },
     },
 ];

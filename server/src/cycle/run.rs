@@ -13,6 +13,7 @@ use crate::services::live::{Cleared, Live};
 use crate::store::entities::{self, Organisation, Setup};
 use crate::store::history::step_start;
 use crate::store::{Store, results, rollup};
+use crate::telemetry::{CYCLE_SECONDS, CYCLES};
 
 /// Longest sleep: the clock is looked at again after it, so that a clock that is set or a machine that slept is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
@@ -77,7 +78,10 @@ async fn clear_or_follow(
     known_cycle: u64,
     now: Instant,
 ) -> Result<ClearedCycle, AppError> {
+    let started = std::time::Instant::now();
     if let Some(cycle) = clear_due(store, clearing, now).await? {
+        metrics::histogram!(CYCLE_SECONDS).record(started.elapsed().as_secs_f64());
+        metrics::counter!(CYCLES, "result" => "cleared").increment(1);
         tracing::info!(
             cycle = cycle.clock.cycle,
             bids = cycle.cleared.snapshot.bids.len(),
@@ -118,8 +122,14 @@ fn publish(live: &Live, cycle: ClearedCycle) {
 
 /// Says once in the log, and for as long as it lasts on every page, that quotas are stale.
 fn report(live: &Live, error: &AppError, since: Instant, failures: u32) {
+    metrics::counter!(CYCLES, "result" => "failed").increment(1);
     let context = error.private_context();
-    tracing::error!(failures, context, "no cycle cleared: {error}; the last quotas stay in force");
+    match error.kind() {
+        // An empty database waits for its organisation: no fault, and nothing to say again and again.
+        ErrorKind::NotFound if failures > 1 => {}
+        ErrorKind::NotFound => tracing::warn!("no cycle cleared: {error}"),
+        _ => tracing::error!(failures, context, "no cycle cleared: {error}; the last quotas stay in force"),
+    }
     live.in_trouble(Stale { since, reason: error.message().to_owned() });
 }
 

@@ -8,8 +8,8 @@ use common::ids::ChipTypeId;
 use market::outcome::{ChipTypeOutcome, PoolOutcome};
 use market::{Clearing, Market};
 
-use super::{MarketReader, driven};
 use super::latest::Latest;
+use super::{MarketReader, driven};
 use crate::error::{AppError, ErrorKind};
 use crate::services::live::Cleared;
 use crate::store::entities::{Pool, Setup};
