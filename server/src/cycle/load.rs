@@ -10,32 +10,19 @@ use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::money::MicroCredits;
 use market::accounting::Meter;
 
-use super::state::{Accounting, Charge, MarketState, PoolState, Standing, TeamState};
+use super::state::{Charge, MarketState, PoolState, Standing, TeamState};
 use super::stored::{self, StoredCycle};
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
 use crate::store::bids;
-use crate::store::entities::{Organisation, Setup};
+use crate::store::entities::Setup;
 use crate::store::ledger::{self, Book};
 use crate::store::results::{self, Cycle, Rows};
 
 impl MarketState {
-    /// The state before the first cycle.
+    /// The state before the first cycle, with the ledger's accounts.
     pub(crate) async fn before_first(tx: &mut Tx) -> Result<Self, AppError> {
-        Ok(Self {
-            cycle: 0,
-            starts_at: common::instant::Instant::default(),
-            outcome_sha256: [0; 32],
-            organisation: Organisation::default(),
-            chip_types: BTreeMap::new(),
-            pools: BTreeMap::new(),
-            teams: BTreeMap::new(),
-            bids: BTreeMap::new(),
-            prices: BTreeMap::new(),
-            quotas: BTreeMap::new(),
-            accounting: Accounting::default(),
-            book: Book::load(tx, 0).await?,
-        })
+        Ok(Self::empty(Book::load(tx, 0).await?))
     }
 
     /// The state after `cycle`: read at the last accounting step up to it, and followed from there.

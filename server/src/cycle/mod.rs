@@ -12,6 +12,8 @@ mod record;
 mod run;
 mod state;
 mod stored;
+#[cfg(test)]
+mod tests;
 pub mod verify;
 
 use common::api::MarketClock;

@@ -150,6 +150,24 @@ impl Standing {
 }
 
 impl MarketState {
+    /// A market in which nothing was written yet.
+    pub(crate) fn empty(book: Book) -> Self {
+        Self {
+            cycle: 0,
+            starts_at: Instant::default(),
+            outcome_sha256: [0; 32],
+            organisation: Organisation::default(),
+            chip_types: BTreeMap::new(),
+            pools: BTreeMap::new(),
+            teams: BTreeMap::new(),
+            bids: BTreeMap::new(),
+            prices: BTreeMap::new(),
+            quotas: BTreeMap::new(),
+            accounting: Accounting::default(),
+            book,
+        }
+    }
+
     /// The total income of a pool's teams, in its local credits per hour (`C_k`).
     pub(crate) fn total_income(&self, pool: &PoolId) -> MicroCredits {
         let teams = self.teams.values().filter(|state| state.team.pool == *pool);

@@ -130,11 +130,11 @@ impl Line {
 }
 
 /// The ledger's accounts with their balances, and what is to be written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Book {
     accounts: BTreeMap<(AccountKind, String), Account>,
     by_number: BTreeMap<u64, (AccountKind, String)>,
-    next_transfer: u64,
+    last_transfer: u64,
     head_sha256: [u8; 32],
     new_accounts: Vec<[Value; 4]>,
     /// Posted and not written yet.
@@ -149,14 +149,7 @@ impl Book {
             ORDER BY e.cycle DESC, e.transfer DESC, e.place DESC LIMIT 1), 0) FROM ledger_account a ORDER BY a.number";
         const HEAD: &str =
             "SELECT number, sha256 FROM ledger_transfer WHERE cycle <= $1 ORDER BY number DESC LIMIT 1";
-        let mut book = Self {
-            accounts: BTreeMap::new(),
-            by_number: BTreeMap::new(),
-            next_transfer: 1,
-            head_sha256: [0; 32],
-            new_accounts: Vec::new(),
-            posted: Vec::new(),
-        };
+        let mut book = Self::default();
         for mut row in tx.rows(ACCOUNTS, values![cycle]).await? {
             let (number, kind) = (row.unsigned()?, AccountKind::parse(&row.text()?)?);
             let (owner, balance) = (row.text()?, row.int()?);
@@ -164,7 +157,7 @@ impl Book {
             book.accounts.insert((kind, owner), Account { number, balance });
         }
         if let Some(mut row) = tx.row(HEAD, values![cycle]).await? {
-            book.next_transfer = row.unsigned()? + 1;
+            book.last_transfer = row.unsigned()?;
             book.head_sha256 = row.sha256()?;
         }
         Ok(book)
@@ -175,7 +168,7 @@ impl Book {
     /// # Errors
     /// As [`Book::adopt`], or the database can't be read.
     pub(crate) async fn catch_up(&mut self, tx: &mut Tx, cycle: u64) -> Result<(), AppError> {
-        let stored = transfers(tx, self.next_transfer, cycle).await?;
+        let stored = transfers(tx, self.next_transfer(), cycle).await?;
         if !stored.is_empty() {
             self.learn_accounts(tx).await?;
         }
@@ -208,8 +201,8 @@ impl Book {
                 format!("ledger transfer {} ({key}): {what}", stored.number),
             )
         };
-        if stored.number != self.next_transfer {
-            return Err(wrong(&format!("the next number after {} is missing", self.next_transfer - 1)));
+        if stored.number != self.next_transfer() {
+            return Err(wrong(&format!("the next number after {} is missing", self.last_transfer)));
         }
         if stored.entries.iter().map(|entry| i128::from(entry.line.amount)).sum::<i128>() != 0 {
             return Err(wrong("its entries do not sum to zero"));
@@ -229,7 +222,7 @@ impl Book {
         if sha256 != stored.sha256 {
             return Err(wrong("its hash is not the one of what it says, after the transfer before it"));
         }
-        self.next_transfer += 1;
+        self.last_transfer += 1;
         self.head_sha256 = sha256;
         Ok(())
     }
@@ -258,9 +251,15 @@ impl Book {
         self.accounts.get(&(AccountKind::Team, team.to_owned())).map_or(0, |account| account.balance)
     }
 
+    /// The sum over all accounts: zero, whatever was posted.
+    #[cfg(test)]
+    pub(crate) fn sum_of_balances(&self) -> i128 {
+        self.accounts.values().map(|account| i128::from(account.balance)).sum()
+    }
+
     /// The number that the next transfer gets.
     pub(crate) const fn next_transfer(&self) -> u64 {
-        self.next_transfer
+        self.last_transfer + 1
     }
 
     /// Posts a transfer: checks that its lines sum to zero, runs the balances on and chains the hash.
@@ -275,7 +274,7 @@ impl Book {
                 transfer.key
             )));
         }
-        let number = self.next_transfer;
+        let number = self.next_transfer();
         let mut entries = Vec::with_capacity(lines.len());
         for (line, place) in lines.into_iter().zip(1_u64..) {
             let balance_after = self.run_on(&line, &transfer.key)?;
@@ -283,7 +282,7 @@ impl Book {
         }
         let sha256 = chained_sha256(self.head_sha256, number, &transfer, &entries)?;
         self.posted.push(StoredTransfer { number, transfer, entries, sha256 });
-        self.next_transfer += 1;
+        self.last_transfer += 1;
         self.head_sha256 = sha256;
         Ok(())
     }
