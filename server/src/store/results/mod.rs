@@ -2,6 +2,8 @@
 //!
 //! Rows of quotas, pool prices and bids are written when they change and hold until the next row of the same key.
 
+mod cycles;
+
 use std::collections::BTreeMap;
 
 use common::api::Reason;
@@ -12,25 +14,10 @@ use common::money::Price;
 
 use super::db::{Row, Tx, Value, values};
 use crate::error::AppError;
-
-/// A cleared cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cycle {
-    /// Its number, from 1.
-    pub number: u64,
-    /// When it begins.
-    pub starts_at: Instant,
-    /// The accounting step booked in it.
-    pub step: Option<u64>,
-    /// Live bids.
-    pub bids: u64,
-    /// Microseconds that the clearing took.
-    pub clear_micros: u64,
-    /// Of the canonical snapshot.
-    pub snapshot_sha256: [u8; 32],
-    /// Of the canonical outcome.
-    pub outcome_sha256: [u8; 32],
-}
+pub(crate) use cycles::insert_cycle;
+pub use cycles::{
+    Cycle, cycle, cycle_at, cycles_before, cycles_from, first_detailed_cycle, last_cycle, unsettled_since,
+};
 
 /// The market of one chip type in one cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,85 +93,6 @@ pub struct BidResult {
     pub reason: Reason,
     /// Chip-seconds of its work done when the cycle began.
     pub done_chip_seconds: u64,
-}
-
-/// The columns that [`cycle_from_row`] reads.
-macro_rules! cycle_columns {
-    () => {
-        "number, starts_at, step, bids, clear_micros, snapshot_sha256, outcome_sha256"
-    };
-}
-
-fn cycle_from_row(mut row: Row) -> Result<Cycle, AppError> {
-    Ok(Cycle {
-        number: row.unsigned()?,
-        starts_at: Instant(row.int()?),
-        step: row.optional_unsigned()?,
-        bids: row.unsigned()?,
-        clear_micros: row.unsigned()?,
-        snapshot_sha256: row.sha256()?,
-        outcome_sha256: row.sha256()?,
-    })
-}
-
-/// The last cleared cycle; none before the first.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn last_cycle(tx: &mut Tx) -> Result<Option<Cycle>, AppError> {
-    const SQL: &str = concat!("SELECT ", cycle_columns!(), " FROM cycle ORDER BY number DESC LIMIT 1");
-    tx.row(SQL, []).await?.map(cycle_from_row).transpose()
-}
-
-/// One cycle.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn cycle(tx: &mut Tx, number: u64) -> Result<Option<Cycle>, AppError> {
-    const SQL: &str = concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE number = $1");
-    tx.row(SQL, values![number]).await?.map(cycle_from_row).transpose()
-}
-
-/// Cycles below `before`, newest first.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn cycles_before(tx: &mut Tx, before: u64, limit: u32) -> Result<Vec<Cycle>, AppError> {
-    const SQL: &str =
-        concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE number < $1 ORDER BY number DESC LIMIT $2");
-    tx.rows(SQL, values![before, limit]).await?.into_iter().map(cycle_from_row).collect()
-}
-
-/// Cycles from `from` on, oldest first.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn cycles_from(tx: &mut Tx, from: u64, limit: u32) -> Result<Vec<Cycle>, AppError> {
-    const SQL: &str =
-        concat!("SELECT ", cycle_columns!(), " FROM cycle WHERE number >= $1 ORDER BY number LIMIT $2");
-    tx.rows(SQL, values![from, limit]).await?.into_iter().map(cycle_from_row).collect()
-}
-
-/// The cycle in force at an instant: the last one that began at or before it.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn cycle_at(tx: &mut Tx, at: Instant) -> Result<Option<Cycle>, AppError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        cycle_columns!(),
-        " FROM cycle WHERE starts_at <= $1 ORDER BY starts_at DESC LIMIT 1"
-    );
-    tx.row(SQL, values![at.0]).await?.map(cycle_from_row).transpose()
-}
-
-/// The first cycle whose rows are all there: those before it gave theirs up to the roll-ups.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn first_detailed_cycle(tx: &mut Tx) -> Result<Option<u64>, AppError> {
-    let row = tx.row("SELECT MIN(cycle) FROM price", []).await?;
-    row.map_or(Ok(None), |mut row| row.optional_unsigned())
 }
 
 macro_rules! price_columns {
@@ -411,23 +319,6 @@ pub(crate) struct Rows {
     pub(crate) bids: Vec<BidResult>,
 }
 
-/// Writes a cycle. Its unique number and instant keep any process from clearing it twice.
-pub(crate) async fn insert_cycle(tx: &mut Tx, cycle: &Cycle) -> Result<(), AppError> {
-    const SQL: &str =
-        concat!("INSERT INTO cycle (", cycle_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7)");
-    let values = values![
-        cycle.number,
-        cycle.starts_at.0,
-        cycle.step,
-        cycle.bids,
-        cycle.clear_micros,
-        cycle.snapshot_sha256,
-        cycle.outcome_sha256,
-    ];
-    tx.execute(SQL, values).await?;
-    Ok(())
-}
-
 /// Writes what a cycle decided.
 pub(crate) async fn insert_rows(tx: &mut Tx, rows: &Rows) -> Result<(), AppError> {
     let prices = rows.prices.iter().map(|row| {
@@ -469,16 +360,4 @@ fn bid_result_values(row: &BidResult) -> Result<[Value; 8], AppError> {
         reason.as_str(),
         row.done_chip_seconds,
     ])
-}
-
-/// The start of the cycle with the last accounting step: use from then on is not charged for yet. Before the first
-/// step the start of the first cycle; none before the first cycle.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn unsettled_since(tx: &mut Tx) -> Result<Option<Instant>, AppError> {
-    const SQL: &str = "SELECT COALESCE((SELECT MAX(starts_at) FROM cycle WHERE step IS NOT NULL), \
-                       (SELECT MIN(starts_at) FROM cycle))";
-    let row = tx.row(SQL, []).await?;
-    row.map_or(Ok(None), |mut row| Ok(row.optional_int()?.map(Instant)))
 }
