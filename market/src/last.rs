@@ -3,8 +3,9 @@
 //! The market is its last demand, the bids that held the type in the last cycle, on today's supply, each team with
 //! its whole spending cap. Clearing it again for every bid that looks at it would cost far more than clearing it for
 //! real, so the price is an estimate in one respect: reference prices above the one at which the last demand clears
-//! are looked at on a ladder whose rungs are 1/32 apart (never less than a tick), and the lowest rung at which the
-//! shared chips suffice with the bid added counts. Everything else is exact: the bid is added to its own team's curve
+//! are looked at on a ladder whose rungs are 1/32 apart (never less than a tick; from a free market the first is a
+//! millionth of the highest price that anyone could pay), and the lowest rung at which the shared chips suffice with
+//! the bid added counts. Everything else is exact: the bid is added to its own team's curve
 //! under the team's cap, its pool stops lending what the bid needs, and its pool blends its own chips as in 4.1 to
 //! 4.3. So a bid that moves no price sees the exact one, and any other sees at most 1/32 too much.
 
@@ -41,7 +42,7 @@ pub(crate) struct LastMarket<'a> {
 struct Rung {
     price: u64,
     /// What each pool buys at it, computed once.
-    purchases: OnceLock<Purchases>,
+    purchases: OnceLock<Box<Purchases>>,
 }
 
 struct Purchases {
@@ -154,7 +155,7 @@ impl LastMarket<'_> {
     fn purchases<'r>(&self, rung: &'r Rung) -> &'r Purchases {
         rung.purchases.get_or_init(|| {
             let of: Vec<_> = self.pools.iter().map(|pool| pool.purchase(rung.price)).collect();
-            Purchases { total: of.iter().map(|(chips, _)| chips).sum(), of }
+            Box::new(Purchases { total: of.iter().map(|(chips, _)| chips).sum(), of })
         })
     }
 
@@ -171,7 +172,9 @@ impl LastMarket<'_> {
                 if price >= top {
                     return ladder;
                 }
-                price = (price + (price >> 5).max(1)).min(top);
+                // From free the first rung is a millionth of the top: nobody tells prices below it apart.
+                let step = if price == 0 { top >> 20 } else { price >> 5 };
+                price = (price + step.max(1)).min(top);
             }
         })
     }

@@ -121,14 +121,23 @@ fn root(one: Look, other: Look) -> Option<u64> {
     let (one_excess, other_excess) = (2 * one.excess - 1, 2 * other.excess - 1);
     // To 20 bits, so that the product of two prices and an excess fits: an estimate needs no more.
     let largest = one_excess.unsigned_abs().max(other_excess.unsigned_abs());
-    let shift = (u128::BITS - largest.leading_zeros()).saturating_sub(20);
+    let shift = bits_beyond(20, largest);
     let (one_excess, other_excess) = (one_excess >> shift, other_excess >> shift);
     let (price, other_price) = (i128::from(one.price), i128::from(other.price));
-    let slope = price * one_excess - other_price * other_excess;
-    if slope == 0 {
-        return None;
-    }
-    u64::try_from(price + price * one_excess * (other_price - price) / slope).ok()
+    let part = price * one_excess;
+    let slope = part - other_price * other_excess;
+    // price + (other_price - price) · part / slope, in 64 bits: a division of 128 would cost more than a look.
+    let shift = bits_beyond(30, part.unsigned_abs().max(slope.unsigned_abs()));
+    let (part, slope) = (part >> shift, slope >> shift);
+    let shift = bits_beyond(32, (other_price - price).unsigned_abs());
+    let narrow = |number: i128| i64::try_from(number).ok();
+    let way = (narrow((other_price - price) >> shift)? * narrow(part)?).checked_div(narrow(slope)?)?;
+    u64::try_from(price + (i128::from(way) << shift)).ok()
+}
+
+/// How many bits a number has beyond so many.
+fn bits_beyond(bits: u32, number: u128) -> u32 {
+    (u128::BITS - number.leading_zeros()).saturating_sub(bits)
 }
 
 #[cfg(test)]
