@@ -46,9 +46,10 @@ impl Till {
         if self.left > 0 {
             return Reason::GangDoesNotFit;
         }
-        let at_price = demand.curve(self.row).quantity(self.price.unwrap_or(0));
-        if (marginal || self.quota < least) && at_price.saturating_sub(self.quota) >= least {
-            // With all the team asks for at the price it would have fitted: the tie rule gave the chips to others.
+        // With all the team asks for at the price, would it have fitted? Asked only where it matters: most bids that
+        // find nothing left stand behind others.
+        let at_price = || demand.curve(self.row).quantity(self.price.unwrap_or(0));
+        if (marginal || self.quota < least) && at_price().saturating_sub(self.quota) >= least {
             Reason::LostTie
         } else if self.affordable(demand).is_some_and(|chips| chips < least) {
             Reason::TeamSpendingCap
