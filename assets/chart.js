@@ -194,8 +194,9 @@ class Chart extends HTMLElement {
   // A stack and a curve of demand stand on zero. A line gets a little room; a level one stands in the middle.
   #range(low, high) {
     if (low === null || high === null) return [0, 1];
-    if (this.#chart.kind !== "line") return [0, high > 0 ? high * 1.06 : 1];
-    const room = Math.max((high - low) * 0.12, high * 0.02, 0.000001);
+    if (high <= 0) return [0, 1];
+    if (this.#chart.kind !== "line") return [0, high * 1.06];
+    const room = Math.max((high - low) * 0.12, high * 0.02);
     return [Math.max(0, low - room), high + room];
   }
 

@@ -60,6 +60,13 @@ pub(crate) struct MarketPage {
     pub(crate) opened: Option<Result<OpenedChipType, PageError>>,
 }
 
+impl MarketPage {
+    /// The opened chip type, unless there was a problem with it.
+    pub(crate) fn opened_chip_type(&self) -> Option<ChipTypeId> {
+        self.opened.as_ref()?.as_ref().ok().map(|opened| opened.history.chip_type.clone())
+    }
+}
+
 /// What opening a row shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OpenedChipType {
@@ -89,7 +96,19 @@ pub(crate) async fn read_shell() -> Result<ShellView, PageError> {
     Ok(backend()?.shell().await?)
 }
 
-/// The Market page with one chip type opened; without one, the first.
+/// The chip type that is shortest: most asked for per chip of supply, among those with a price above 0; else the first.
+#[cfg(feature = "ssr")]
+fn shortest(rows: &[common::api::ChipTypeRow]) -> Option<ChipTypeId> {
+    let priced = rows.iter().filter(|row| row.reference_price.is_some_and(|price| price.0 > 0));
+    // a / b > c / d is a · d > c · b.
+    let by_shortage = |row: &&common::api::ChipTypeRow, other: &&common::api::ChipTypeRow| {
+        let times = |asked: u64, supply: u64| u128::from(asked) * u128::from(supply);
+        times(row.asked.0, other.occupancy.supply.0).cmp(&times(other.asked.0, row.occupancy.supply.0))
+    };
+    priced.max_by(by_shortage).or_else(|| rows.first()).map(|row| row.chip_type.clone())
+}
+
+/// The Market page with one chip type opened; without one, the shortest.
 #[server(name = ReadMarket, prefix = "/pages", endpoint = "market", input = GetUrl)]
 pub(crate) async fn read_market(
     pool: Option<PoolId>,
@@ -98,7 +117,7 @@ pub(crate) async fn read_market(
 ) -> Result<MarketPage, PageError> {
     let backend = backend()?;
     let market = backend.market(pool.clone()).await?;
-    let Some(chip_type) = chip_type.or_else(|| market.rows.first().map(|row| row.chip_type.clone())) else {
+    let Some(chip_type) = chip_type.or_else(|| shortest(&market.rows)) else {
         return Ok(MarketPage { market, opened: None });
     };
     let opened = async {
@@ -136,4 +155,41 @@ pub(crate) async fn read_cycles(cursor: Option<String>) -> Result<Page<CycleSumm
 #[server(name = ReadCycle, prefix = "/pages", endpoint = "cycle", input = GetUrl)]
 pub(crate) async fn read_cycle(cycle: u64, team: Option<TeamId>) -> Result<CycleView, PageError> {
     Ok(backend()?.cycle(cycle, team).await?)
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use common::api::{ChipTypeRow, Occupancy};
+    use common::chips::Chips;
+    use common::money::Price;
+
+    use super::*;
+
+    fn row(id: &str, price: Option<u64>, asked: u64, supply: u64) -> ChipTypeRow {
+        ChipTypeRow {
+            chip_type: ChipTypeId::new(id).unwrap(),
+            name: id.to_owned(),
+            reference_price: price.map(Price),
+            local_price: None,
+            reference_price_1h_ago: None,
+            reference_price_24h_ago: None,
+            last_24h: Vec::new(),
+            occupancy: Occupancy { supply: Chips(supply), ..Occupancy::default() },
+            asked: Chips(asked),
+        }
+    }
+
+    #[test]
+    fn the_shortest_chip_type_is_opened() {
+        let opened = |rows: &[ChipTypeRow]| shortest(rows).map(|id| id.to_string());
+        assert_eq!(opened(&[]), None);
+        assert_eq!(opened(&[row("a", None, 9, 1), row("b", Some(0), 9, 1)]).as_deref(), Some("a"));
+        let rows = [
+            row("a", Some(0), 90, 1),
+            row("b", Some(5), 3, 2),
+            row("c", Some(1), 5, 3),
+            row("d", Some(9), 1, 1),
+        ];
+        assert_eq!(opened(&rows).as_deref(), Some("c"));
+    }
 }

@@ -71,13 +71,22 @@ pub fn MarketPage() -> impl IntoView {
             back: if query.get_str("change") == Some("24h") { Back::Day } else { Back::Hour },
         })
     });
+    // Without a chosen chip type the server opens the shortest. It stays open while the page is: what one looks at
+    // does not change under the pointer because another became shorter.
+    let opened = StoredValue::new(None);
     let shown = Resource::new(
         move || (state.get(), live.version()),
-        |(state, _)| async move {
-            let data = read_market(state.pool.clone(), state.chip.clone(), state.span).await?;
+        move |(state, _)| async move {
+            let chip_type = state.chip.clone().or_else(|| opened.get_value());
+            let data = read_market(state.pool.clone(), chip_type, state.span).await?;
             Ok::<_, PageError>(Shown { state, data })
         },
     );
+    Effect::new(move |_| {
+        if let Some(Ok(shown)) = shown.get() {
+            opened.set_value(shown.data.opened_chip_type());
+        }
+    });
     view! {
         <Title text="Market" />
         {page(shown, market)}
@@ -93,25 +102,25 @@ fn market(shown: Shown) -> impl IntoView {
         )
         .into_any();
     }
+    let shown_chip = data.opened_chip_type();
     let opened = data.opened.map(|opened| match opened {
         Ok(opened) => behind(&state, &data.market, opened).into_any(),
         Err(error) => notice(error).into_any(),
     });
     view! {
-        {prices(&state, &data.market).into_any()}
+        {prices(&state, &data.market, shown_chip.as_ref()).into_any()}
         {opened}
     }
     .into_any()
 }
 
 /// The table of prices.
-fn prices(state: &State, market: &MarketView) -> impl IntoView + use<> {
+fn prices(state: &State, market: &MarketView, opened: Option<&ChipTypeId>) -> impl IntoView + use<> {
     let back = [(Back::Hour, "1 h"), (Back::Day, "24 h")].map(|(back, text)| Choice {
         text: text.to_owned(),
         href: State { back, ..state.clone() }.href(),
         chosen: back == state.back,
     });
-    let opened = state.chip.clone().or_else(|| market.rows.first().map(|row| row.chip_type.clone()));
     let with_pool = market.pool.is_some();
     let csv_href = address(
         "/api/v1/market",
@@ -120,7 +129,7 @@ fn prices(state: &State, market: &MarketView) -> impl IntoView + use<> {
     let rows = market
         .rows
         .iter()
-        .map(|row| price_row(state, row, opened.as_ref() == Some(&row.chip_type), with_pool))
+        .map(|row| price_row(state, row, opened == Some(&row.chip_type), with_pool))
         .collect_view();
     let own_price = with_pool.then(|| {
         view! {
