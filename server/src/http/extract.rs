@@ -44,18 +44,12 @@ fn in_words(detail: String, query: &str, field: &str) -> String {
 #[derive(Debug)]
 pub(super) struct Segment<T>(pub(super) T);
 
-impl<S: Send + Sync, T: std::str::FromStr> FromRequestParts<S> for Segment<T>
-where
-    T::Err: std::fmt::Display,
-{
+impl<S: Send + Sync, T: std::str::FromStr> FromRequestParts<S> for Segment<T> {
     type Rejection = AppError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, AppError> {
-        let Path(text) = Path::<String>::from_request_parts(parts, state)
-            .await
-            .map_err(|error| AppError::not_found("address", parts.uri.path()).with_context(error))?;
-        text.parse().map(Self).map_err(|error: T::Err| {
-            AppError::not_found("thing", format!("{text:?}; that part of the address {error}"))
-        })
+        let text = Path::<String>::from_request_parts(parts, state).await.ok();
+        let value = text.and_then(|Path(text)| text.parse().ok());
+        value.map(Self).ok_or_else(|| AppError::not_found("address", parts.uri.path()))
     }
 }

@@ -12,4 +12,5 @@ mod fixture;
 mod play;
 mod postgres;
 mod running;
+mod time;
 mod verify;
