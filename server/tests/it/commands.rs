@@ -232,3 +232,14 @@ impl Drop for Ending {
         let _ended = self.0.kill();
     }
 }
+
+#[tokio::test]
+async fn a_read_only_database_is_named() {
+    let Some(url) = crate::postgres::new_database().await else { return };
+    let separator = if url.contains('?') { '&' } else { '?' };
+    let url = format!("{url}{separator}options[default_transaction_read_only]=on");
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(folder.path(), &["--database", &url, "migrate"]);
+    assert_eq!(code, 69, "{err}");
+    assert_says(&err, &["read-only"]);
+}
