@@ -10,6 +10,8 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const withAlpha = (hex, alpha) => `${hex}${Math.round(alpha * 255).toString(16).padStart(2, "0")}`;
 
 const number = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
+// Prices as everywhere else: exact, with at least two decimals.
+const price = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 6 });
 const when = new Intl.DateTimeFormat("en-GB", {
   hourCycle: "h23", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit",
 });
@@ -260,6 +262,7 @@ class Chart extends HTMLElement {
     table.createCaption().textContent = this.#chart.kind === "depth"
       ? `${number.format(x)} chips are asked for at`
       : when.format(new Date(x * 1000));
+    const shown = this.#chart.kind === "stack" ? number : price;
     const lines = this.#chart.kind === "stack" ? [...order].sort((a, b) => a - b) : order;
     for (const index of lines) {
       const { label, y } = this.#chart.series[index];
@@ -269,7 +272,7 @@ class Chart extends HTMLElement {
       const name = row.insertCell();
       name.append(swatch, label);
       const value = y[at];
-      row.insertCell().textContent = value === null ? "no trade" : number.format(value / this.#chart.divisor);
+      row.insertCell().textContent = value === null ? "no trade" : shown.format(value / this.#chart.divisor);
     }
     const unit = table.createTFoot().insertRow().insertCell();
     unit.colSpan = 2;
