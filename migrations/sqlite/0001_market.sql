@@ -126,6 +126,7 @@ CREATE TABLE bid_result (
     done_chip_seconds      INTEGER NOT NULL,
     CONSTRAINT bid_result_key PRIMARY KEY (bid, cycle)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX bid_result_by_cycle ON bid_result (cycle);
 
 CREATE TABLE team_quota (
     team                   TEXT NOT NULL,
@@ -137,6 +138,7 @@ CREATE TABLE team_quota (
     opportunistic          INTEGER NOT NULL,
     CONSTRAINT team_quota_key PRIMARY KEY (team, chip_type, cycle)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX team_quota_by_cycle ON team_quota (cycle);
 
 CREATE TABLE pool_price (
     pool                   TEXT NOT NULL,
@@ -146,6 +148,7 @@ CREATE TABLE pool_price (
     local_price            INTEGER,
     CONSTRAINT pool_price_key PRIMARY KEY (pool, chip_type, cycle)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX pool_price_by_cycle ON pool_price (cycle);
 
 -- One row for each cycle and chip type.
 CREATE TABLE price (

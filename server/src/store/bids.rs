@@ -122,12 +122,12 @@ fn from_rows(mut rows: Vec<Row>) -> Result<Vec<BidVersion>, AppError> {
 
 /// The bids, paused ones among them, that hold in `cycle`.
 pub(crate) async fn in_cycle(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVersion>, AppError> {
-    // Two branches, so that each finds its rows by a partial index.
+    // Two branches, so that each finds its rows by a partial index; the plus keeps SQLite from another, worse one.
     const SQL: &str = concat!(
         "SELECT ",
         columns!(),
         " FROM bid_version v JOIN bid b ON b.number = v.bid",
-        " WHERE v.superseded_cycle IS NULL AND v.effective_cycle <= $1 UNION ALL SELECT ",
+        " WHERE v.superseded_cycle IS NULL AND +v.effective_cycle <= $1 UNION ALL SELECT ",
         columns!(),
         " FROM bid_version v JOIN bid b ON b.number = v.bid",
         " WHERE v.superseded_cycle > $1 AND v.effective_cycle <= $1"
@@ -160,8 +160,9 @@ pub(crate) async fn next_number(tx: &mut Tx) -> Result<u64, AppError> {
 
 /// The position behind the last bid of a team's queue.
 pub(crate) async fn next_position(tx: &mut Tx, team: &TeamId) -> Result<u64, AppError> {
-    const SQL: &str = "SELECT COALESCE(MAX(v.position), 0) + 1 FROM bid b JOIN bid_version v ON v.bid = b.number \
-                       WHERE b.team = $1 AND v.superseded_cycle IS NULL";
+    // From the few versions in force to their bids, not from all the bids the team ever placed.
+    const SQL: &str = "SELECT COALESCE(MAX(v.position), 0) + 1 FROM bid_version v CROSS JOIN bid b \
+                       WHERE v.superseded_cycle IS NULL AND b.number = v.bid AND b.team = $1";
     tx.row(SQL, values![team.as_str()]).await?.map_or(Ok(1), |mut row| row.unsigned())
 }
 

@@ -166,8 +166,10 @@ pub async fn pool_prices_in(tx: &mut Tx, cycle: u64) -> Result<Vec<PoolPrice>, A
     const SQL: &str = concat!(
         "SELECT ",
         pool_price_columns!(),
-        " FROM pool_price AS p WHERE cycle = (SELECT MAX(m.cycle) FROM pool_price m ",
-        "WHERE m.pool = p.pool AND m.chip_type = p.chip_type AND m.cycle <= $1) ORDER BY pool, chip_type"
+        " FROM (SELECT DISTINCT id FROM pool_version) AS o CROSS JOIN (SELECT DISTINCT id FROM chip_type_version) AS c ",
+        "CROSS JOIN pool_price AS p WHERE p.pool = o.id AND p.chip_type = c.id AND p.cycle = ",
+        "(SELECT MAX(m.cycle) FROM pool_price m WHERE m.pool = o.id AND m.chip_type = c.id AND m.cycle <= $1) ",
+        "ORDER BY pool, chip_type"
     );
     tx.rows(SQL, values![cycle]).await?.into_iter().map(pool_price_from_row).collect()
 }
@@ -220,8 +222,10 @@ pub async fn quotas_in(tx: &mut Tx, cycle: u64) -> Result<Vec<TeamQuota>, AppErr
     const SQL: &str = concat!(
         "SELECT ",
         quota_columns!(),
-        " FROM team_quota AS q WHERE cycle = (SELECT MAX(m.cycle) FROM team_quota m ",
-        "WHERE m.team = q.team AND m.chip_type = q.chip_type AND m.cycle <= $1) ORDER BY team, chip_type"
+        " FROM (SELECT DISTINCT id FROM team_version) AS o CROSS JOIN (SELECT DISTINCT id FROM chip_type_version) AS c ",
+        "CROSS JOIN team_quota AS q WHERE q.team = o.id AND q.chip_type = c.id AND q.cycle = ",
+        "(SELECT MAX(m.cycle) FROM team_quota m WHERE m.team = o.id AND m.chip_type = c.id AND m.cycle <= $1) ",
+        "ORDER BY team, chip_type"
     );
     tx.rows(SQL, values![cycle]).await?.into_iter().map(quota_from_row).collect()
 }
@@ -271,9 +275,10 @@ pub async fn bid_results_in(tx: &mut Tx, cycle: u64) -> Result<Vec<(BidResult, I
     const SQL: &str = concat!(
         "SELECT ",
         bid_result_columns!(),
-        ", c.starts_at FROM bid_version v JOIN bid_result r ON r.bid = v.bid JOIN cycle c ON c.number = r.cycle WHERE ",
-        "v.effective_cycle <= $1 AND (v.superseded_cycle IS NULL OR v.superseded_cycle > $1) AND r.cycle = ",
-        "(SELECT MAX(m.cycle) FROM bid_result m WHERE m.bid = v.bid AND m.cycle <= $1) ORDER BY r.bid"
+        ", c.starts_at FROM (SELECT bid FROM bid_version WHERE superseded_cycle IS NULL AND +effective_cycle <= $1 ",
+        "UNION ALL SELECT bid FROM bid_version WHERE superseded_cycle > $1 AND effective_cycle <= $1) AS v ",
+        "JOIN bid_result r ON r.bid = v.bid AND r.cycle = (SELECT MAX(m.cycle) FROM bid_result m WHERE m.bid = v.bid ",
+        "AND m.cycle <= $1) JOIN cycle c ON c.number = r.cycle ORDER BY r.bid"
     );
     let mut rows = tx.rows(SQL, values![cycle]).await?;
     let results = rows.iter_mut().map(|row| Ok((bid_result_from_row(row)?, Instant(row.int()?))));
