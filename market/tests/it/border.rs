@@ -5,6 +5,7 @@ use common::money::{MAX_MICROS, MicroCredits, Price};
 use market::snapshot::{Lending, OwnedChips};
 use market::{Snapshot, run_auction};
 
+use crate::random::{Scale, each_market};
 use crate::support::{any, bid, chip_type, credits, empty, pool, team};
 
 fn small() -> Snapshot {
@@ -164,4 +165,18 @@ fn the_largest_of_everything_clears_without_overflow() {
     assert_eq!(outcome.chip_types[0].granted, Chips(3 * MAX_CHIPS));
     let json = outcome.canonical_json();
     assert_eq!(serde_json::from_str::<market::Outcome>(&json).unwrap(), outcome);
+}
+
+#[test]
+fn amounts_of_any_size_clear_or_are_refused_and_never_overflow() {
+    let cleared = std::cell::Cell::new(0);
+    each_market(4_000, Scale::Any, |_, snapshot| {
+        // The engine's own assertions of the invariants, and overflow checks, stop the test where something is wrong.
+        if let Ok(outcome) = run_auction(&snapshot) {
+            let json = outcome.canonical_json();
+            assert_eq!(serde_json::from_str::<market::Outcome>(&json).unwrap(), outcome);
+            cleared.set(cleared.get() + 1);
+        }
+    });
+    assert!(cleared.get() > 1_000, "{} markets cleared", cleared.get());
 }

@@ -16,6 +16,8 @@ pub(crate) enum Scale {
     Ticks,
     /// Rates of whole credits: prices of thousands of ticks and more.
     Credits,
+    /// Rates from one tick to beyond what the border lets pass, side by side.
+    Any,
 }
 
 /// Says which market failed.
@@ -145,6 +147,10 @@ fn amount(rng: &mut ChaCha8Rng, scale: Scale) -> u64 {
     match scale {
         Scale::Ticks => rng.random_range(1..=40),
         Scale::Credits => rng.random_range(1_000_000..=100_000_000),
+        Scale::Any => {
+            let bits = rng.random_range(0..=49);
+            rng.random_range(1..=1_u64 << bits)
+        }
     }
 }
 
