@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 const program = resolve(process.env.QUOTA_PROGRAM ?? "../target/debug/quota-marketplace");
 
 /** Flags that make a small, quick demo market: little history, a short cycle. */
-const demoFlags = ["--history-days", "2", "--cycle-seconds", "2"];
+const demoFlags = ["--history", "6h", "--cycle", "2"];
 
 /** How long a demo may take to make its history and to listen. */
 const startLimitMillis = 90_000;

@@ -8,14 +8,14 @@ use std::process::Command;
 
 /// Writes the style sheet, the npm files and the assets into `out`.
 pub(super) fn collect(root: &Path, out: &Path) -> Result<()> {
-    fs::write(out.join("quota-marketplace.css"), inline_imports(&root.join("style/main.css"))?)?;
+    fs::write(out.join("main.css"), inline_imports(&root.join("style/main.css"))?)?;
 
     install_npm_packages(&root.join("frontend"))?;
     let uplot = root.join("frontend/node_modules/uplot/dist");
     let script = fs::read_to_string(uplot.join("uPlot.iife.min.js")).context("cannot read uPlot")?;
     // The package minifies only its classic script, which defines `uPlot`; pages import a module.
-    fs::write(out.join("uplot.js"), script + "export default uPlot;\n")?;
-    fs::copy(uplot.join("uPlot.min.css"), out.join("uplot.css")).context("cannot copy uPlot's styles")?;
+    fs::write(out.join("uPlot.js"), script + "export default uPlot;\n")?;
+    fs::copy(uplot.join("uPlot.min.css"), out.join("uPlot.css")).context("cannot copy uPlot's styles")?;
 
     let assets = root.join("assets");
     let mut files = Vec::new();

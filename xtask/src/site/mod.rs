@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! pkg-dir                 one line without its end: pkg/<hash>
-//! pkg/<hash>/...          quota-marketplace.{js,wasm,css}, uplot.{js,css}, the files of assets/
+//! pkg/<hash>/...          quota-marketplace.{js,wasm}, main.css, uPlot.{js,css}, the files of assets/
 //! ```
 //!
 //! The hash covers the whole folder, so references between its files stay relative and plain, and the
