@@ -29,14 +29,26 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  quota-marketplace demo                       a market made from a real cluster's history, at http://127.0.0.1:7878
-  quota-marketplace serve --listen [::]:8080   the market of ./quota-marketplace.sqlite on port 8080
-  quota-marketplace clear market.json          one clearing by hand, from a file
+  quota-marketplace demo --database demo.sqlite
+      a market made from a real cluster's history, at http://127.0.0.1:7878
+  quota-marketplace serve --listen [::]:8080
+      the market of ./quota-marketplace.sqlite on port 8080
+  quota-marketplace clear market.json
+      one clearing by hand, from a file
   quota-marketplace config > quota-marketplace.toml
+      a file of all settings, to change
 
-Exit codes: 0 done; 1 stored data does not match; 2 wrong use of the command line; 65 input can't be read;
-66 not found; 69 database or port not to be had; 70 fault of this program; 74 input or output failed;
-76 database of another version; 78 configuration can't be used.";
+Exit codes:
+   0  done
+   1  verify found a difference
+   2  wrong use of the command line
+  65  input can't be read or is refused
+  66  no such file, trace or cycle
+  69  the port or the database can't be had
+  70  a fault of this program
+  74  a file or stream can't be read or written
+  76  the database is of another version
+  78  a setting can't be used";
 
 /// Settings that every command takes.
 #[derive(Debug, Args)]
@@ -50,7 +62,7 @@ struct Settings {
         help_heading = "Settings"
     )]
     config: Option<PathBuf>,
-    /// Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE
+    /// Database: a file's path or postgres://USER:PASSWORD@HOST/DATABASE [default: quota-marketplace.sqlite]
     #[arg(long, global = true, value_name = "URL", help_heading = "Settings")]
     database: Option<String>,
     /// Form of the log: text or json

@@ -71,6 +71,8 @@ async fn security_headers(request: Request, next: Next) -> Response {
     for (name, value) in SAME_FOR_ALL {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    // What does not say how long it is good for is asked for again each time.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
     // Pages bring their own policy with a nonce; everything else needs no script at all.
     headers
         .entry(header::CONTENT_SECURITY_POLICY)

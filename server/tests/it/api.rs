@@ -244,6 +244,7 @@ async fn every_answer_carries_an_id_and_the_security_headers() {
         assert!(!answer.headers["x-request-id"].is_empty(), "{path}");
         assert_eq!(answer.header(header::X_CONTENT_TYPE_OPTIONS), "nosniff", "{path}");
         assert_eq!(answer.header(header::X_FRAME_OPTIONS), "DENY", "{path}");
+        assert!(!answer.header(header::CACHE_CONTROL).is_empty(), "{path}");
         let policy = answer.header(header::CONTENT_SECURITY_POLICY);
         assert!(policy.contains("default-src") && !policy.contains("'unsafe-eval'"), "{path}: {policy}");
     }
