@@ -39,6 +39,9 @@ function numberLabels(_plot, splits, _axis, _space, step) {
     value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
 }
 
+// Room for the labels of the vertical axis, by the longest.
+const labelRoom = (_plot, labels) => Math.max(44, 14 + 6.6 * Math.max(0, ...(labels ?? []).map(({ length }) => length)));
+
 // Values as drawn: divided, and for a stack each layer on top of the ones before it. The sum of all layers is drawn
 // first and the lowest layer last, so that each covers the upper ones.
 function drawn(chart) {
@@ -158,7 +161,7 @@ class Chart extends HTMLElement {
       },
       axes: [
         { ...axis, grid: { show: false }, size: 28, space: 70, values: overTime ? timeLabels : numberLabels },
-        { ...axis, size: 54, values: numberLabels },
+        { ...axis, size: labelRoom, values: numberLabels },
       ],
       series: [{}, ...order.map((index) => this.#series(index))],
       hooks: {
