@@ -48,7 +48,7 @@ impl Rendered {
     pub(crate) fn main(&self) -> String {
         let start = self.html.find("<main").expect("a page has a main element");
         let end = self.html.find("</main>").expect("the main element ends");
-        let main = self.html[start..end].replace("<!>", "").replace("<!---->", "");
+        let main = self.html[start..end].replace("<!>", "").replace("<!--<() />-->", "");
         main.replace('>', ">\n").replace("</", "\n</").lines().filter(|line| !line.trim().is_empty()).fold(
             String::new(),
             |mut text, line| {
