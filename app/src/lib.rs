@@ -3,6 +3,11 @@
 //! Logic that needs no browser (texts, paths, chart data) lives in plain functions with tests; the views only lay
 //! it out. The server hands in an `Arc<dyn Backend>` and a [`document::SiteFiles`] through the Leptos context.
 
+#[cfg(not(any(erase_components, doc, doctest)))]
+compile_error!(
+    "pages and server must agree on their markup: compile with `--cfg erase_components`, see .cargo/config.toml"
+);
+
 pub mod app;
 #[cfg(feature = "ssr")]
 pub mod backend;

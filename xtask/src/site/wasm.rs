@@ -62,8 +62,7 @@ pub(super) fn build(root: &Path, profile: &str, wanted: Toolchain) -> Result<Pat
             (cargo, root.join("target/wasm"))
         }
     };
-    // Not `--cfg erase_components`: it changes the markup that hydration expects, and the server is compiled without.
-    // Flags for other targets have no place in this module either.
+    // The flags come from .cargo/config.toml alone: the markup depends on them, so both sides need the same.
     cargo
         .args(["--package", "frontend", "--target", TARGET, "--profile", profile])
         .args(["--locked", "--target-dir"])
