@@ -7,11 +7,14 @@ import { join, resolve } from "node:path";
 /** The program under test; `./test` says where it was built. */
 const program = resolve(process.env.QUOTA_PROGRAM ?? "../target/debug/quota-marketplace");
 
-/** Flags that make a small, quick demo market: little history, a short cycle. */
-const demoFlags = ["--history", "6h", "--cycle", "2"];
+/** Seconds between two clearings. */
+const cycleSeconds = 2;
 
-/** How long a demo may take to make its history and to listen. */
-const startLimitMillis = 90_000;
+/** Flags that make a demo market quickly: enough history for prices, a short cycle. */
+const demoFlags = ["--history", "7d", "--cycle", String(cycleSeconds)];
+
+/** How long a demo may take to make its history, to listen, and to end the last minute of its history. */
+const startLimitMillis = 150_000;
 
 /** A demo market in a process of its own, with its own database, which survives a restart. */
 export class Market {
@@ -35,7 +38,7 @@ export class Market {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the process and waits until it says that it is ready. */
+  /** Starts the process and waits until it clears at its own pace. */
   async run(): Promise<void> {
     const database = `sqlite:${join(this.folder, "market.sqlite")}`;
     const flags = ["demo", "--listen", `127.0.0.1:${this.port}`, "--database", database, ...demoFlags];
@@ -72,7 +75,8 @@ export class Market {
 
   private async isReady(): Promise<boolean> {
     try {
-      return (await fetch(`${this.base}/readyz`)).ok;
+      const answer = await fetch(`${this.base}/readyz`);
+      return answer.ok && (await answer.json()).clock.cycle_seconds === cycleSeconds;
     } catch {
       return false;
     }
