@@ -145,12 +145,13 @@ fn piece_from_row(mut row: Row) -> Result<PricePiece, AppError> {
     let (starts_at, cycle, seconds, priced_seconds) =
         (Instant(row.int()?), row.unsigned()?, row.int()?, row.int()?);
     let reference_price = row.optional_unsigned()?;
-    Ok(PricePiece {
+    let sum = |price: Option<u64>, seconds: i64| i128::from(price.unwrap_or(0)) * i128::from(seconds);
+    let mut piece = PricePiece {
         starts_at,
         seconds,
         cycle,
         priced_seconds,
-        price_seconds: i128::from(reference_price.unwrap_or(0)) * i128::from(priced_seconds),
+        price_seconds: sum(reference_price, priced_seconds),
         low: row.optional_unsigned()?.map(Price),
         high: row.optional_unsigned()?.map(Price),
         supply_chip_seconds: row.unsigned()?,
@@ -159,7 +160,9 @@ fn piece_from_row(mut row: Row) -> Result<PricePiece, AppError> {
         opportunistic_chip_seconds: row.unsigned()?,
         local_priced_seconds: row.optional_int()?.unwrap_or(0),
         local_price_seconds: 0,
-    })
+    };
+    piece.local_price_seconds = sum(row.optional_unsigned()?, piece.local_priced_seconds);
+    Ok(piece)
 }
 
 /// The rolled-up stretches that begin between two instants: finished days where the step is one or more, else hours.

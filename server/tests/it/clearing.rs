@@ -83,8 +83,13 @@ async fn t121_averages_over_a_change_of_the_cycle_length_are_time_weighted() {
             clearing.clear(&mut tx, START.plus_seconds(60 * minute)).await.unwrap();
         }
         let (a100, end) = ("A100".parse().unwrap(), START.plus_seconds(180 * 60));
+        // Worth half a global credit: 40 an hour over an income of 80.
+        let products = "products".parse().unwrap();
         for rolled_up in [false, true] {
-            let hours = history::price_points(&mut tx, &a100, None, START, end, 3_600).await.unwrap();
+            let hours =
+                history::price_points(&mut tx, &a100, Some(&products), START, end, 3_600).await.unwrap();
+            let local: Vec<u64> = hours.iter().map(|point| point.local_price.unwrap().0).collect();
+            assert_eq!(local, [2_000_000, 2_000_000, 7_000_000], "{} rolled up: {rolled_up}", test.name);
             let prices: Vec<u64> = hours.iter().map(|point| point.reference_price.unwrap().0).collect();
             assert_eq!(prices, [1_000_000, 1_000_000, 3_500_000], "{} rolled up: {rolled_up}", test.name);
             assert_eq!((hours[2].low, hours[2].high), (Some(Price(2_000_000)), Some(Price(4_000_000))));
