@@ -79,21 +79,47 @@ pub(crate) struct OpenedChipType {
 /// The services put into the context of each request.
 #[cfg(feature = "ssr")]
 fn backend() -> Result<std::sync::Arc<dyn Backend>, PageError> {
-    use_context().ok_or_else(|| {
-        PageError(Problem {
-            kind: "internal".into(),
-            title: "Something went wrong on the server".into(),
-            status: 500,
-            detail: "The page was rendered without its services.".into(),
-            errors: Vec::new(),
-        })
+    use_context().ok_or_else(without_services)
+}
+
+fn without_services() -> PageError {
+    PageError(Problem {
+        kind: "internal".into(),
+        title: "Something went wrong on the server".into(),
+        status: 500,
+        detail: "The page was rendered without its services.".into(),
+        errors: Vec::new(),
     })
 }
 
-/// What the shell shows.
-#[server(name = ReadShell, prefix = "/pages", endpoint = "shell", input = GetUrl)]
-pub(crate) async fn read_shell() -> Result<ShellView, PageError> {
-    Ok(backend()?.shell().await?)
+/// What the shell shows, read before the page is rendered and sent along with it.
+///
+/// It is no resource: several parts of the shell show it, and parts that wait for one resource each can miss that it
+/// is there, so that a page would now and then never end.
+pub(crate) fn shell() -> Result<ShellView, PageError> {
+    SharedValue::new(|| {
+        #[cfg(feature = "ssr")]
+        if let Some(shell) = use_context::<axum::http::request::Parts>()
+            .and_then(|parts| parts.extensions.get::<ReadShell>().cloned())
+        {
+            return shell.0;
+        }
+        Err(without_services())
+    })
+    .into_inner()
+}
+
+/// The shell's data on its way from the request to the page.
+#[cfg(feature = "ssr")]
+#[derive(Clone)]
+pub(crate) struct ReadShell(Result<ShellView, PageError>);
+
+#[cfg(feature = "ssr")]
+impl ReadShell {
+    /// Reads it.
+    pub(crate) async fn of(backend: &dyn Backend) -> Self {
+        Self(backend.shell().await.map_err(PageError))
+    }
 }
 
 /// The chip type that is shortest: most asked for per chip of supply, among those with a price above 0; else the first.

@@ -2,11 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
 use crate::App;
+use crate::backend::Backend;
+use crate::data::ReadShell;
 use crate::response;
 
 /// Addresses of the built site's files by their plain name: `chart.js` → `/pkg/3f2a9c/chart.js`.
@@ -27,6 +34,16 @@ impl SiteFiles {
     pub fn url(&self, name: &str) -> String {
         self.0.get(name).cloned().unwrap_or_else(|| format!("/pkg/{name}"))
     }
+}
+
+/// Reads what every page shows around its content before the page is rendered: a layer of the routes of the pages.
+pub async fn read_shell(
+    State(backend): State<Arc<dyn Backend>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    request.extensions_mut().insert(ReadShell::of(&*backend).await);
+    next.run(request).await
 }
 
 /// Sets the chosen theme before anything is painted.

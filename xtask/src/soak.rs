@@ -116,7 +116,7 @@ fn load(agent: &Agent, address: &str) -> Result<()> {
     let text = response.body_mut().read_to_string().context("the answer broke off")?;
     // The data for hydration follows the document in scripts of its own.
     let text = text.trim_end();
-    let whole = text.contains("</body></html>") && (text.ends_with("</html>") || text.ends_with("</script>"));
+    let whole = text.contains("</html>") && (text.ends_with("</html>") || text.ends_with("</script>"));
     if !whole {
         let tail: String = text.chars().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect();
         bail!("the page ends in {tail:?}");

@@ -7,7 +7,7 @@ use leptos_router::hooks::{use_location, use_query_map};
 use super::chooser::{Choosable, Chooser, chooser};
 use super::icon::{Icon, icon};
 use super::time::{date_time, time_of_day};
-use crate::data::{PageError, read_shell};
+use crate::data::{PageError, shell};
 use crate::format;
 use crate::live::{Connection, Live};
 use crate::words::address;
@@ -49,7 +49,7 @@ fn heading(path: &str) -> String {
 /// The frame around a page.
 #[component]
 pub fn Shell(children: Children) -> impl IntoView {
-    let shell = Resource::new(|| (), |()| read_shell());
+    let shell = shell();
     let path = use_location().pathname;
     view! {
         <a class="skip" href="#main" rel="external">
@@ -60,21 +60,15 @@ pub fn Shell(children: Children) -> impl IntoView {
             <div class="page">
                 <header class="top">
                     <h1>{move || heading(&path.get())}</h1>
-                    <Suspense>
-                        {move || Suspend::new(async move { top(&shell.await, path).into_any() })}
-                    </Suspense>
+                    {top(&shell, path).into_any()}
                 </header>
-                <Suspense>
-                    {move || Suspend::new(async move { drop(shell.await); stale_notice() })}
-                </Suspense>
+                {stale_notice()}
                 <main id="main" tabindex="-1">
                     {children()}
                 </main>
                 <footer class="foot">
                     <p>"Times in "<span data-zone>"UTC"</span>"; exports in UTC."</p>
-                    <Suspense>
-                        {move || Suspend::new(async move { data_note(shell.await).into_any() })}
-                    </Suspense>
+                    {data_note(shell).into_any()}
                 </footer>
             </div>
         </div>

@@ -146,7 +146,7 @@ async fn every_page_is_whole_and_carries_its_policy() {
     for address in ["/", "/book", "/allocations", "/cycles", "/cycles/48211", "/nowhere"] {
         let page = render(Full, address).await;
         // The data for hydration follows the document.
-        assert!(page.html.contains("</body></html>"), "{address}");
+        assert!(page.html.contains("</body>") && page.html.contains("</html>"), "{address}");
         let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
         let nonce = policy.split("'nonce-").nth(1).and_then(|rest| rest.split('\'').next()).unwrap();
         for script in page.html.split("<script").skip(1) {

@@ -1,15 +1,16 @@
 //! Asks for a page the way a browser does.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use app::backend::Backend;
-use app::document::{SiteFiles, document};
+use app::document::{SiteFiles, document, read_shell};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
+use axum::middleware::from_fn_with_state;
 use leptos::config::LeptosOptions;
 use leptos::context::provide_context;
-use leptos_axum::{LeptosRoutes, generate_route_list};
+use leptos_axum::{AxumRouteListing, LeptosRoutes, generate_route_list};
 use tower::ServiceExt;
 
 use crate::fixture::Fixture;
@@ -21,16 +22,24 @@ pub(crate) struct Rendered {
     pub(crate) html: String,
 }
 
+/// Listed once, before any page is rendered: while routes are listed, no page of the process gets its data.
+static ROUTES: LazyLock<Vec<AxumRouteListing>> = LazyLock::new(|| generate_route_list(page));
+
+fn page() -> impl leptos::IntoView {
+    document(&SiteFiles::default())
+}
+
 fn router(backend: Arc<dyn Backend>) -> Router {
-    let page = || document(&SiteFiles::default());
+    let shell = from_fn_with_state(Arc::clone(&backend), read_shell);
     let options = LeptosOptions::builder().output_name("quota-marketplace").build();
     Router::new()
         .leptos_routes_with_context(
             &options,
-            generate_route_list(page),
+            ROUTES.clone(),
             move || provide_context(Arc::clone(&backend)),
             page,
         )
+        .layer(shell)
         .with_state(options)
 }
 

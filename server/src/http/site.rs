@@ -8,11 +8,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use app::backend::Backend;
-use app::document::{SiteFiles, document};
+use app::document::{SiteFiles, document, read_shell};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use leptos::config::LeptosOptions;
@@ -57,6 +58,7 @@ pub(super) fn pages(routes: Router<AppState>, state: &AppState, site: Option<Sit
     let routes = routes.route("/pkg/{*file}", get(built_file));
     let Some(site) = site else { return routes.fallback(not_built) };
     let backend: Arc<dyn Backend> = Arc::clone(state.market()) as _;
+    let shell = from_fn_with_state(Arc::clone(&backend), read_shell);
     let context = {
         let site = site.clone();
         move || {
@@ -69,6 +71,7 @@ pub(super) fn pages(routes: Router<AppState>, state: &AppState, site: Option<Sit
     let options = LeptosOptions::builder().output_name("quota-marketplace").build();
     let pages = Router::new()
         .leptos_routes_with_context(&options, generate_route_list(page.clone()), context, page)
+        .layer(shell)
         .with_state(options);
     // The router of the pages has one for every other address: it says that there is no such page.
     routes.merge(pages)
