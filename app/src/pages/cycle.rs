@@ -46,14 +46,17 @@ pub fn CyclePage() -> impl IntoView {
         },
     );
     view! {
-        <Title text=move || format!("Cycle {}", format::thousands(number.get())) />
+        <Title text="Cycle" />
         {page(shown, cycle)}
     }
 }
 
 fn cycle(shown: Shown) -> impl IntoView {
     let Shown { team, cycle } = shown;
+    // A fixed text: the head is written when the signals of the page may be gone.
+    let title = format!("Cycle {}", format::thousands(cycle.summary.cycle));
     view! {
+        <Title text=title />
         {neighbours(&cycle.summary, team.as_ref()).into_any()}
         {facts(&cycle.summary).into_any()}
         {proof_panel(cycle.summary.cycle, &cycle.proof).into_any()}
