@@ -307,7 +307,7 @@ fn sqlite_fault(code: u32) -> AppError {
         READ_ONLY => AppError::unavailable("the database is read-only; make its file and folder writable"),
         FULL => AppError::unavailable("the disk of the database is full; free some space"),
         BUSY | LOCKED => AppError::unavailable("the database is busy with another write; try again shortly"),
-        IO | CANT_OPEN => AppError::unavailable("the database file can't be opened or read"),
+        IO | CANT_OPEN => AppError::unavailable("the database file can't be opened, read or written"),
         NOT_A_DATABASE => AppError::unavailable("the file is not a SQLite database; name another one"),
         CORRUPT => AppError::new(ErrorKind::Inconsistent, "the database file is damaged; restore a backup"),
         _ => statement_refused(),

@@ -37,8 +37,17 @@ pub async fn run(config: &Config) -> Result<(), AppError> {
 /// `demo`: sets a market up from a trace, or goes on with it, and plays the trace into it while it is served.
 ///
 /// # Errors
-/// As [`run`]; `Conflict`: the database holds another organisation. `NotFound`: there is no such trace.
+/// As [`run`]; `Config`: it would be reachable from other machines, without a sign-in. `Conflict`: the database holds
+/// another organisation. `NotFound`: there is no such trace.
 pub async fn run_demo(config: &Config, args: &DemoArgs) -> Result<(), AppError> {
+    let address = config.server.listen;
+    if !address.ip().is_loopback() {
+        return Err(AppError::config(format!(
+            "the demo has no sign-in, so it listens on this machine only; {} is open to others, use 127.0.0.1:{}",
+            address.ip(),
+            address.port()
+        )));
+    }
     start(config, Some(args)).await
 }
 

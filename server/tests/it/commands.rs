@@ -149,6 +149,15 @@ fn a_taken_port_is_named() {
 }
 
 #[test]
+fn the_demo_is_not_opened_to_other_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(folder.path(), &["demo", "--listen", "0.0.0.0:7878"]);
+    assert_eq!(code, 78);
+    assert_says(&err, &["0.0.0.0", "use 127.0.0.1:7878"]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no database was made");
+}
+
+#[test]
 fn an_unreachable_postgresql_is_named_without_its_password() {
     let folder = tempfile::tempdir().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -7,6 +7,8 @@ mod commands;
 mod contract;
 mod crash;
 mod demo;
+#[cfg(target_os = "linux")]
+mod disk;
 mod events;
 mod fixture;
 mod play;
