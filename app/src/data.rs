@@ -193,7 +193,7 @@ mod tests {
 
     fn row(id: &str, price: Option<u64>, asked: u64, supply: u64) -> ChipTypeRow {
         ChipTypeRow {
-            chip_type: ChipTypeId::new(id).unwrap(),
+            chip_type: ChipTypeId::new(id).expect("an id"),
             name: id.to_owned(),
             reference_price: price.map(Price),
             local_price: None,

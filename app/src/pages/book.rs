@@ -26,7 +26,7 @@ pub fn BookPage() -> impl IntoView {
     let shown = Resource::new(move || (chip.get(), live.version()), |(chip, _)| read_book(chip));
     view! {
         <Title text="Bid book" />
-        {page(shown, book)}
+        {page(shown, |shown| book(&shown))}
     }
 }
 
@@ -34,7 +34,7 @@ fn href(chip_type: &ChipTypeId) -> String {
     address("/book", &[("chip", Some(chip_type.as_str()))])
 }
 
-fn book(book: BookView) -> impl IntoView {
+fn book(book: &BookView) -> impl IntoView + use<> {
     let choices = book
         .chip_types
         .iter()
@@ -47,14 +47,14 @@ fn book(book: BookView) -> impl IntoView {
     let path = format!("/api/v1/chip-types/{}/book", book.chip_type);
     view! {
         <div class="toolbar">{switch("Chip type", choices)}</div>
-        {facts(&book).into_any()}
+        {facts(book).into_any()}
         <div class="columns">
             <section class="panel" aria-labelledby="curve-title">
                 <header>
                     <h2 id="curve-title">"Who asks at which price"</h2>
                     <span class="quiet">"all teams together; single bids stay sealed"</span>
                 </header>
-                <div class="body">{depth_figure(&book)}</div>
+                <div class="body">{depth_figure(book)}</div>
             </section>
             <section class="panel" aria-labelledby="depth-title">
                 <header>

@@ -104,7 +104,7 @@ fn market(shown: Shown) -> impl IntoView {
     }
     let shown_chip = data.opened_chip_type();
     let opened = data.opened.map(|opened| match opened {
-        Ok(opened) => behind(&state, &data.market, opened).into_any(),
+        Ok(opened) => behind(&state, &data.market, &opened).into_any(),
         Err(error) => notice(error).into_any(),
     });
     view! {
@@ -203,7 +203,7 @@ fn price_row(state: &State, row: &ChipTypeRow, opened: bool, with_pool: bool) ->
 }
 
 /// History and demand of the opened chip type.
-fn behind(state: &State, market: &MarketView, opened: OpenedChipType) -> impl IntoView + use<> {
+fn behind(state: &State, market: &MarketView, opened: &OpenedChipType) -> impl IntoView + use<> {
     let chip_type = &opened.history.chip_type;
     let name = market
         .rows
@@ -293,7 +293,7 @@ fn history_csv(history: &PriceHistory) -> String {
 fn history_summary(name: &str, history: &PriceHistory) -> String {
     let known = || history.points.iter().filter_map(|point| point.reference_price);
     let span = words::last_span(history.span);
-    match (known().min(), known().max(), known().last()) {
+    match (known().min(), known().max(), known().next_back()) {
         (Some(low), Some(high), Some(last)) => {
             format!("Price of {name} over {span}: from {low} to {high}, at last {last} credits per chip-hour")
         }

@@ -1,6 +1,6 @@
 //! The clearing loop: one transaction per cycle, accounting within it, and the proof that all of it is right.
 //!
-//! A cycle is a pure function of the state before it and of what was written since ([`advance`]); this module gives it
+//! A cycle is a pure function of the state before it and of what was written since (`advance`); this module gives it
 //! its inputs from the store and stores what it decided, all in one transaction. A crash at any point leaves the last
 //! whole cycle; the unique row of each cycle keeps two processes from clearing it twice.
 

@@ -201,7 +201,7 @@ fn invariant_11_a_supply_change_touches_no_balance_and_a_failed_cycle_books_noth
         other.clear_at(Changes::default());
         let seconds = (other.at.0 - other.state.accounting.booked_at.0) / 1_000_000;
         assert_eq!(seconds, 0, "seed {seed}: the step is booked up to now");
-        let minted: i64 = other.state.book.take_posted().iter().map(|posted| minted_by(posted)).sum();
+        let minted: i64 = other.state.book.take_posted().iter().map(minted_by).sum();
         let income: i64 = other.state.teams.values().map(|state| state.team.income.0).sum();
         let (least, most) = (income * 600 / 3_600, income * 900 / 3_600 + 6);
         assert!((least - 6..=most).contains(&minted), "seed {seed}: {minted} minted for 600 s, {before:?}");

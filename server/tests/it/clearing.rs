@@ -1,4 +1,5 @@
 //! Clearing and accounting on a real store.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: what fails here fails the test")]
 
 use common::money::Price;
 use server::cycle::{Clearing, rebuild};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::fixture;
 
 /// The program, in a folder of its own and with nothing of the tester's environment.
-fn program(folder: &Path) -> Command {
+pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_quota-marketplace"));
     command.current_dir(folder);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUOTA_MARKETPLACE_")) {
@@ -17,7 +17,7 @@ fn program(folder: &Path) -> Command {
     command
 }
 
-fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     said(&program(folder).args(arguments).output().expect("the program starts"))
 }
 
@@ -215,6 +215,16 @@ fn serve_ends_cleanly_at_sigterm() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
+    let (line, took) = serve_and_end(child);
+    let event: serde_json::Value = serde_json::from_str(&line).expect("a JSON object per line");
+    assert_eq!(event["level"], "INFO");
+    assert!(took < Duration::from_secs(10));
+}
+
+/// Waits until the program, with its standard error piped, serves; then has it end, in order. The line that says where
+/// it serves, and how long the end took.
+#[cfg(unix)]
+pub(crate) fn serve_and_end(child: Child) -> (String, Duration) {
     let mut child = Ending(child);
     let mut log = std::io::BufReader::new(child.0.stderr.take().expect("a pipe"));
     let mut line = String::new();
@@ -222,14 +232,12 @@ fn serve_ends_cleanly_at_sigterm() {
         line.clear();
         assert!(std::io::BufRead::read_line(&mut log, &mut line).expect("a line") > 0, "the log ended");
     }
-    let event: serde_json::Value = serde_json::from_str(&line).expect("a JSON object per line");
-    assert_eq!(event["level"], "INFO");
     let id = child.0.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
     let started = Instant::now();
     let status = child.0.wait().expect("an end");
     assert_eq!(status.code(), Some(0));
-    assert!(started.elapsed() < Duration::from_secs(10));
+    (line, started.elapsed())
 }
 
 /// Ends the program with the test, whatever happens in between.

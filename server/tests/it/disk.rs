@@ -1,7 +1,8 @@
 //! A disk that fills up while history is cleared: the program says so, and goes on once there is room.
 
-use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use crate::commands::{program, run, serve_and_end};
 
 /// A small file system of its own, gone with the test.
 struct SmallDisk(tempfile::TempDir);
@@ -30,18 +31,6 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Runs the program in `folder` until it ends, at most `seconds`; its exit code (124 when cut off) and what it said.
-fn run(folder: &Path, seconds: u32, arguments: &[&str]) -> (i32, String) {
-    let output = Command::new("timeout")
-        .args(["--signal=TERM", "--preserve-status", &seconds.to_string()])
-        .arg(env!("CARGO_BIN_EXE_quota-marketplace"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("the program starts");
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
 #[test]
 fn a_full_disk_is_named_and_loses_nothing() {
     let Some(disk) = SmallDisk::mount(6 * 1024) else {
@@ -51,17 +40,16 @@ fn a_full_disk_is_named_and_loses_nothing() {
     let folder = disk.0.path();
     let demo =
         ["--database", "demo.sqlite", "demo", "--listen", "127.0.0.1:0", "--history", "4d", "--cycle", "300"];
-    let (code, said) = run(folder, 120, &demo);
+    let verify = ["--database", "demo.sqlite", "verify"];
+    let (code, _, said) = run(folder, &demo);
     assert_eq!(code, 69, "{said}");
     assert!(said.contains("disk of the database is full"), "{said}");
 
     disk.grow(64 * 1024);
-    let (code, said) = run(folder, 60, &["--database", "demo.sqlite", "verify"]);
+    let (code, _, said) = run(folder, &verify);
     assert_eq!(code, 0, "what was cleared before is whole: {said}");
     // It goes on where it was, serves, and ends in order when it is told to.
-    let (code, said) = run(folder, 30, &demo);
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("the market is at http://"), "{said}");
-    let (code, said) = run(folder, 120, &["--database", "demo.sqlite", "verify"]);
+    serve_and_end(program(folder).args(demo).stderr(Stdio::piped()).spawn().expect("the program starts"));
+    let (code, _, said) = run(folder, &verify);
     assert_eq!(code, 0, "{said}");
 }

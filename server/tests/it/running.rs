@@ -1,4 +1,5 @@
 //! The clearing loop as it runs under `serve`: on the grid, over gaps, in several processes, through trouble.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: what fails here fails the test")]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Proves the history: clears all stored cycles again and recomputes all money.
 //!
-//! Three checks, each on its own: the ledger by itself ([`ledger`]), the cycles by clearing them again ([`rerun`]), and
-//! the charges from stored quotas and prices, by arithmetic that shares nothing with the loop's ([`occupancy`]).
+//! Three checks, each on its own: the ledger by itself (`ledger`), the cycles by clearing them again (`rerun`), and
+//! the charges from stored quotas and prices, by arithmetic that shares nothing with the loop's (`occupancy`).
 
 mod ledger;
 mod occupancy;
