@@ -36,6 +36,9 @@ impl MarketReader {
         check(&latest, &query)?;
         let step_seconds = step_seconds(query.span);
         let (from, to) = self.stretch(query.span);
+        // The first step is a whole one: of the pieces in which usage is kept, one that began before `from` would be left
+        // out of a part of a step.
+        let from = history::step_start(from, i64::from(step_seconds));
         let mut tx = self.store.read().await?;
         // Before the market began there was nothing to allocate.
         let from = results::cycle(&mut tx, 1).await?.map_or(from, |first| from.max(first.starts_at)).min(to);
