@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::builder::{AlternativeInput, BidInput, ChipTypeIndex, MarketBuilder, PoolIndex, TeamIndex};
+use crate::checks::check_different;
 use crate::error::SnapshotError;
 use crate::market::Market;
 use crate::snapshot::{Bid, Pool, Snapshot};
@@ -83,21 +84,13 @@ fn add_bid(
     nth: usize,
     row: &Bid,
 ) -> Result<(), SnapshotError> {
+    check_different(|| format!("bids[{nth}]"), &row.alternatives)?;
     alternatives.clear();
-    for (i, alternative) in row.alternatives.iter().enumerate() {
-        // The builder finds repeated types that exist; a retired one has no index to compare.
-        let chip_type = chip_types.get(alternative.chip_type.as_str()).copied();
-        let repeated = |other: &crate::snapshot::Alternative| other.chip_type == alternative.chip_type;
-        if chip_type.is_none() && row.alternatives[..i].iter().any(repeated) {
-            let path = format!("bids[{nth}].alternatives[{i}].chip_type");
-            return Err(SnapshotError::twice(path, &alternative.chip_type));
-        }
-        alternatives.push(AlternativeInput {
-            chip_type,
-            chips: alternative.chips,
-            min_chips: alternative.min_chips,
-        });
-    }
+    alternatives.extend(row.alternatives.iter().map(|alternative| AlternativeInput {
+        chip_type: chip_types.get(alternative.chip_type.as_str()).copied(),
+        chips: alternative.chips,
+        min_chips: alternative.min_chips,
+    }));
     let held = row
         .held
         .as_ref()

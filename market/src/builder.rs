@@ -257,23 +257,18 @@ impl MarketBuilder {
         if let Some(limit) = bid.limit {
             check_price(limit, || format!("bids[{index}].limit"))?;
         }
-        check_alternatives(index, alternatives)?;
+        check_alternatives(|| format!("bids[{index}]"), alternatives)?;
         let first_alternative = u32::try_from(self.alternatives.len()).map_err(|_| {
             SnapshotError::new(format!("bids[{index}].alternatives"), "is one too many for a snapshot")
         })?;
-        self.alternatives.extend(alternatives.iter().map(|alternative| AlternativeRow {
-            chip_type: alternative.chip_type.map_or(NO_CHIP_TYPE, |chip_type| chip_type.0),
-            chips: narrow(alternative.chips),
-            min_chips: narrow(alternative.min_chips),
-        }));
+        self.alternatives.extend(alternatives.iter().map(AlternativeRow::from));
         self.queue.push(QueuePlace { position: bid.position, team: bid.team.0, row: index });
         self.bids.push(BidRow {
             limit: NO_LIMIT,
             first_alternative,
             alternatives: small(alternatives.len()),
             held: bid.held.map_or(NO_ALTERNATIVE, small),
-            in_window: bid.not_before.is_none_or(|from| from <= self.time)
-                && bid.not_after.is_none_or(|until| self.time < until),
+            in_window: is_in_window(self.time, bid.not_before, bid.not_after),
         });
         let local_limit = bid.limit.map_or(NO_LIMIT, |limit| limit.0);
         self.names.push(BidName { id: bid.id, local_limit, nth: index });
@@ -284,6 +279,22 @@ impl MarketBuilder {
 /// How many of the rows name the pool.
 fn rows_of(pool: PoolIndex, rows: &[(u32, u32, u64)]) -> usize {
     rows.iter().filter(|(of, ..)| *of == pool.0).count()
+}
+
+/// Whether a bid with such a window counts at `time`.
+pub(crate) fn is_in_window(time: Instant, not_before: Option<Instant>, not_after: Option<Instant>) -> bool {
+    not_before.is_none_or(|from| from <= time) && not_after.is_none_or(|until| time < until)
+}
+
+impl From<&AlternativeInput> for AlternativeRow {
+    /// Of an alternative that was checked.
+    fn from(alternative: &AlternativeInput) -> Self {
+        Self {
+            chip_type: alternative.chip_type.map_or(NO_CHIP_TYPE, |chip_type| chip_type.0),
+            chips: narrow(alternative.chips),
+            min_chips: narrow(alternative.min_chips),
+        }
+    }
 }
 
 /// Chips that were checked to fit.

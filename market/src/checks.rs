@@ -5,6 +5,7 @@ use common::money::{MicroCredits, Price};
 
 use crate::builder::{AlternativeInput, MAX_ALTERNATIVES, MAX_AMOUNT};
 use crate::error::SnapshotError;
+use crate::snapshot::Alternative;
 
 /// The number of the next row, unless there are too many.
 pub(crate) fn next_index(list: &str, length: usize, most: usize) -> Result<u32, SnapshotError> {
@@ -31,19 +32,37 @@ pub(crate) fn check_amount(amount: MicroCredits, path: impl Fn() -> String) -> R
     }
 }
 
-pub(crate) fn check_alternatives(bid: u32, alternatives: &[AlternativeInput]) -> Result<(), SnapshotError> {
+/// Refuses a bid that names a chip type twice. By id: a type that the market does not have has no number to compare.
+pub(crate) fn check_different(
+    bid: impl Fn() -> String,
+    alternatives: &[Alternative],
+) -> Result<(), SnapshotError> {
+    for (nth, alternative) in alternatives.iter().enumerate() {
+        if alternatives[..nth].iter().any(|other| other.chip_type == alternative.chip_type) {
+            let path = format!("{}.alternatives[{nth}].chip_type", bid());
+            return Err(SnapshotError::twice(path, &alternative.chip_type));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the alternatives of the bid that is found at the path `bid`.
+pub(crate) fn check_alternatives(
+    bid: impl Fn() -> String,
+    alternatives: &[AlternativeInput],
+) -> Result<(), SnapshotError> {
     if alternatives.is_empty() {
         return Err(SnapshotError::new(
-            format!("bids[{bid}].alternatives"),
+            format!("{}.alternatives", bid()),
             "is empty; a bid has at least one",
         ));
     }
     if alternatives.len() > MAX_ALTERNATIVES {
         let problem = format!("has {} entries; the most is {MAX_ALTERNATIVES}", alternatives.len());
-        return Err(SnapshotError::new(format!("bids[{bid}].alternatives"), problem));
+        return Err(SnapshotError::new(format!("{}.alternatives", bid()), problem));
     }
     for (nth, alternative) in alternatives.iter().enumerate() {
-        let path = |field: &str| format!("bids[{bid}].alternatives[{nth}].{field}");
+        let path = |field: &str| format!("{}.alternatives[{nth}].{field}", bid());
         check_chips(alternative.chips, || path("chips"))?;
         if alternative.chips.0 == 0 {
             return Err(SnapshotError::below(path("chips"), 0, 1));

@@ -123,6 +123,13 @@ fn local_rate(pool: &PoolRow, rate: u64) -> MicroCredits {
 }
 
 impl Explanation {
+    /// What the bid pays, in local credits per hour.
+    #[must_use]
+    pub fn cost_per_hour(&self) -> MicroCredits {
+        let price = self.price.map_or(0, |price| price.0);
+        MicroCredits(i64::try_from(u128::from(price) * u128::from(self.chips.0)).unwrap_or(i64::MAX))
+    }
+
     fn words(&self) -> String {
         let chip_type = self.chip_type.as_ref().map_or("", ChipTypeId::as_str);
         let price =

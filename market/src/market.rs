@@ -9,6 +9,7 @@ use common::instant::Instant;
 
 use crate::builder::{ChipTypeIndex, PoolIndex, TeamIndex};
 use crate::curve::NO_LIMIT;
+use crate::queue::Queue;
 
 /// A checked snapshot, ready to clear.
 #[derive(Clone, Debug)]
@@ -187,6 +188,36 @@ impl Market {
     /// The team a bid belongs to.
     pub(crate) fn team_of(&self, bid: usize) -> usize {
         self.teams.partition_point(|team| (team.first_bid + team.bids) as usize <= bid)
+    }
+
+    /// The market with another queue of one team.
+    pub(crate) fn with_queue(&self, team: usize, queue: &Queue) -> Self {
+        let mut market = self.clone();
+        let bids = market.bids_of(team);
+        let alternatives = |bid: usize| {
+            self.bids.get(bid).map_or(self.alternatives.len(), |row| row.first_alternative as usize)
+        };
+        let (first, end) = (alternatives(bids.start), alternatives(bids.end));
+        let new: Vec<AlternativeRow> = queue.bids.iter().flat_map(|bid| bid.alternatives.clone()).collect();
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        for row in &mut market.bids[bids.end..] {
+            row.first_alternative = place(row.first_alternative as usize + first + new.len() - end);
+        }
+        for row in &mut market.teams[team + 1..] {
+            row.first_bid = place(row.first_bid as usize + bids.start + queue.bids.len() - bids.end);
+        }
+        market.teams[team].bids = place(queue.bids.len());
+        market.needs_last_demand = true;
+        let mut next = first;
+        let rows = queue.bids.iter().map(|bid| {
+            let row = BidRow { first_alternative: place(next), ..bid.row };
+            next += bid.alternatives.len();
+            row
+        });
+        market.bids.splice(bids.clone(), rows.collect::<Vec<_>>());
+        market.names.splice(bids, queue.bids.iter().map(|bid| bid.name.clone()));
+        market.alternatives.splice(first..end, new);
+        market
     }
 
     pub(crate) fn alternatives_of(&self, bid: usize) -> &[AlternativeRow] {

@@ -1,14 +1,11 @@
 //! What it would have taken to fill a bid (market.md 7), others' bids fixed.
 
 use common::api::Reason;
-use common::ids::BidId;
 use common::money::{MAX_MICROS, MicroCredits, Price};
 
 use crate::clearing::Clearing;
 use crate::curve::NO_LIMIT;
-use crate::error::SnapshotError;
 use crate::market::{Market, global_limit};
-use crate::snapshot::Snapshot;
 
 /// What fills a bid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,20 +20,8 @@ pub enum PriceToWin {
     OutOfReach,
 }
 
-/// What fills a bid of the snapshot.
-///
-/// # Errors
-/// The snapshot has no such bid or cannot be cleared.
-pub fn price_to_win(snapshot: &Snapshot, bid: &BidId) -> Result<PriceToWin, SnapshotError> {
-    let market = Market::build(snapshot)?;
-    let Some(nth) = market.bid_of(bid) else {
-        return Err(SnapshotError::unknown("bid", bid, "bid"));
-    };
-    Ok(price_to_win_in(&market, nth, &market.clear()))
-}
-
-/// The same for a bid by its number, in a market that is cleared already.
-pub(crate) fn price_to_win_in(market: &Market, bid: usize, cleared: &Clearing) -> PriceToWin {
+/// What fills a bid, by its number in a market that is cleared already.
+pub(crate) fn price_to_win(market: &Market, bid: usize, cleared: &Clearing) -> PriceToWin {
     if matches!(cleared.jobs[bid].reason, Reason::NotInWindow) {
         return PriceToWin::OutOfReach;
     }

@@ -134,7 +134,7 @@ fn ids_that_repeat_or_name_nothing_are_refused() {
     );
     refused(
         |s| s.bids[0].alternatives.push(any("H100", 1, 1)),
-        "bids[0].alternatives[1].chip_type is named by an earlier alternative of the bid",
+        "bids[0].alternatives[1].chip_type is \"H100\", which is given twice",
     );
     refused(
         |s| s.bids[0].alternatives = vec![any("gone", 1, 1), any("gone", 2, 1)],

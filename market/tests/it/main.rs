@@ -13,6 +13,7 @@ mod explain;
 mod fixtures;
 mod invariants;
 mod large;
+mod preview;
 mod random;
 mod settling;
 mod support;

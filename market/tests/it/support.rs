@@ -77,3 +77,16 @@ pub(crate) fn bid(id: &str, team: &str, alternative: Alternative, limit: Option<
         held: None,
     }
 }
+
+/// Two pools that want 8 chips each of 8 shared ones.
+pub(crate) fn contest() -> Snapshot {
+    let mut snapshot = empty(3);
+    snapshot.chip_types.push(chip_type("H100", 8));
+    snapshot.pools.push(pool("a", "40.00", &[]));
+    snapshot.pools.push(pool("b", "24.00", &[]));
+    snapshot.teams.push(team("a", "a", "40.00"));
+    snapshot.teams.push(team("b", "b", "24.00"));
+    snapshot.bids.push(bid("a1", "a", any("H100", 9, 1), Some("3.20")));
+    snapshot.bids.push(bid("b1", "b", any("H100", 8, 8), Some("3.00")));
+    snapshot
+}
