@@ -1,12 +1,13 @@
-//! What the pages ask of the server. The server implements it with its services and puts an
-//! `Arc<dyn Backend>` into the Leptos context of every request.
+//! What the pages ask of the server. The server implements it with its services, for the viewer of a request, and puts
+//! an `Arc<dyn Backend>` into the extensions of every request of a page.
 
 use async_trait::async_trait;
 use common::api::{
-    AllocationsQuery, AllocationsView, BookView, CycleSummary, CycleView, MarketView, Page, PriceHistory,
-    ShellView, Span,
+    AllocationsQuery, AllocationsView, AmendBid, BidDetail, BidPreview, BidView, BidsQuery, BidsView,
+    BookView, ChangeBids, CycleSummary, CycleView, MarketView, MoveBids, Page, PlaceBid, PreviewBid,
+    PriceHistory, ShellView, Span,
 };
-use common::ids::{ChipTypeId, PoolId, TeamId};
+use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
 use common::problem::Problem;
 
 /// The services behind the pages; the REST API answers with the same values.
@@ -37,4 +38,25 @@ pub trait Backend: Send + Sync {
 
     /// One cycle, computed again from its inputs; with `team`, only that team's bids (the rest stays whole).
     async fn cycle(&self, cycle: u64, team: Option<TeamId>) -> Result<CycleView, Problem>;
+
+    /// A team's bids.
+    async fn bids(&self, query: BidsQuery) -> Result<BidsView, Problem>;
+
+    /// One bid, with its history from `cursor` on.
+    async fn bid(&self, bid: BidId, cursor: Option<String>) -> Result<BidDetail, Problem>;
+
+    /// What a bid would do, before it is sent. Changes nothing.
+    async fn preview_bid(&self, bid: PreviewBid) -> Result<BidPreview, Problem>;
+
+    /// Places a bid; the same request again changes nothing and answers the same.
+    async fn place_bid(&self, bid: PlaceBid) -> Result<BidView, Problem>;
+
+    /// Changes what a bid asks for.
+    async fn amend_bid(&self, bid: BidId, change: AmendBid) -> Result<BidView, Problem>;
+
+    /// Puts bids elsewhere in their team's queue.
+    async fn move_bids(&self, change: MoveBids) -> Result<(), Problem>;
+
+    /// Pauses, resumes or ends bids, all or none.
+    async fn change_bids(&self, change: ChangeBids) -> Result<(), Problem>;
 }

@@ -76,10 +76,12 @@ pub(crate) struct OpenedChipType {
     pub(crate) book: BookView,
 }
 
-/// The services put into the context of each request.
+/// The services put into the extensions of each request.
 #[cfg(feature = "ssr")]
 fn backend() -> Result<std::sync::Arc<dyn Backend>, PageError> {
-    use_context().ok_or_else(without_services)
+    use_context::<axum::http::request::Parts>()
+        .and_then(|parts| parts.extensions.get::<std::sync::Arc<dyn Backend>>().cloned())
+        .ok_or_else(without_services)
 }
 
 fn without_services() -> PageError {

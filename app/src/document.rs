@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use leptos::nonce::use_nonce;
@@ -37,12 +37,11 @@ impl SiteFiles {
 }
 
 /// Reads what every page shows around its content before the page is rendered: a layer of the routes of the pages.
-pub async fn read_shell(
-    State(backend): State<Arc<dyn Backend>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    request.extensions_mut().insert(ReadShell::of(&*backend).await);
+/// Inside the layer that puts the `Arc<dyn Backend>` into the request.
+pub async fn read_shell(mut request: Request, next: Next) -> Response {
+    if let Some(backend) = request.extensions().get::<Arc<dyn Backend>>().cloned() {
+        request.extensions_mut().insert(ReadShell::of(&*backend).await);
+    }
     next.run(request).await
 }
 

@@ -1,7 +1,7 @@
 //! Pages and components of the quota marketplace, rendered on the server and hydrated in the browser.
 //!
 //! Logic that needs no browser (texts, paths, chart data) lives in plain functions with tests; the views only lay
-//! it out. The server hands in an `Arc<dyn Backend>` and a [`document::SiteFiles`] through the Leptos context.
+//! it out. The server hands in an `Arc<dyn Backend>` with each request and a [`document::SiteFiles`] through the Leptos context.
 
 #[cfg(not(any(erase_components, doc, doctest)))]
 compile_error!(

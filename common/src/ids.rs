@@ -104,6 +104,12 @@ ids! {
     TeamId,
     /// A bid: made by the client, so that a repeated request is recognised.
     BidId,
+    /// A person's account.
+    UserId,
+    /// A sign-in that lasts: on one device, until it is ended.
+    SessionId,
+    /// A token for programs. The id names it; the secret is another text.
+    TokenId,
 }
 
 #[cfg(test)]

@@ -18,6 +18,14 @@ pub enum ErrorKind {
     MalformedInput,
     /// A request that is understood and refused for what one of its fields says.
     Invalid,
+    /// Nobody is signed in, or the sign-in is over.
+    Unauthenticated,
+    /// The viewer may not do this.
+    Forbidden,
+    /// Too many attempts in a short time.
+    TooManyRequests,
+    /// The state was changed since the client read it.
+    PreconditionFailed,
     /// The thing asked for does not exist, or the viewer may not know that it does.
     NotFound,
     /// The method does not exist for this address.
@@ -55,10 +63,14 @@ pub struct KindRow {
 
 impl ErrorKind {
     /// All kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::Config,
         Self::MalformedInput,
         Self::Invalid,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::TooManyRequests,
+        Self::PreconditionFailed,
         Self::NotFound,
         Self::MethodNotAllowed,
         Self::Conflict,
@@ -78,6 +90,10 @@ impl ErrorKind {
             Self::Config => ("config", "Configuration can't be used", 500, 78),
             Self::MalformedInput => ("malformed_input", "Input can't be read", 400, 65),
             Self::Invalid => ("invalid", "Request refused", 422, 65),
+            Self::Unauthenticated => ("unauthenticated", "Sign in first", 401, 77),
+            Self::Forbidden => ("forbidden", "Not allowed", 403, 77),
+            Self::TooManyRequests => ("too_many_requests", "Too many attempts", 429, 75),
+            Self::PreconditionFailed => ("precondition_failed", "Changed since", 412, 65),
             Self::NotFound => ("not_found", "Not found", 404, 66),
             Self::MethodNotAllowed => ("method_not_allowed", "Method not allowed", 405, 64),
             Self::Conflict => ("conflict", "Conflict", 409, 65),
@@ -126,6 +142,24 @@ impl AppError {
     /// Nothing of that kind has that id.
     pub fn not_found(what: &str, id: impl fmt::Display) -> Self {
         Self::new(ErrorKind::NotFound, format!("there is no {what} {id}"))
+    }
+
+    /// There is nothing at the address, or nothing that the viewer may know of.
+    pub fn no_such_page() -> Self {
+        Self::new(ErrorKind::NotFound, "there is nothing at this address")
+    }
+
+    /// Nobody is signed in.
+    pub fn unauthenticated() -> Self {
+        Self::new(
+            ErrorKind::Unauthenticated,
+            "nobody is signed in; sign in at /sign-in, or send a token as `Authorization: Bearer …`",
+        )
+    }
+
+    /// The viewer may not do this.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Forbidden, message)
     }
 
     /// The state of the market forbids it.

@@ -14,12 +14,13 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, IdSource, SystemClock};
 use crate::config::{Config, DatabaseConfig};
 use crate::cycle::{self, ClearedCycle};
 use crate::demo::{self, Demo, DemoArgs};
 use crate::error::{AppError, ErrorKind};
 use crate::http::{self, Parts};
+use crate::services::Services;
 use crate::services::live::Live;
 use crate::services::read::MarketReader;
 use crate::store::entities::Organisation;
@@ -111,9 +112,10 @@ async fn serve(
 ) -> Result<(), AppError> {
     let live = Arc::new(resume(&store, clock.as_ref()).await?);
     let market = Arc::new(MarketReader::new(store.clone(), Arc::clone(&clock), live.subscribe()));
+    let services = Services::new(store.clone(), Arc::clone(&clock), IdSource::random(), market);
     let parts = Parts {
         config: config.server.clone(),
-        market,
+        services: Arc::new(services),
         site: http::embedded_site(),
         shutdown: shutdown.clone(),
     };

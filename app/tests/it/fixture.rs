@@ -245,6 +245,7 @@ impl Backend for Fixture {
             data_note: Some("Demand: a public trace, CC-BY-4.0.".into()),
             clock: self.clock(),
             pools,
+            viewer: None,
         };
         self.answer(|| shell(pools()), || shell(Vec::new()))
     }
@@ -407,4 +408,36 @@ impl Backend for Fixture {
             bids_left_out: if team.is_none() { 1_201 } else { 0 },
         })
     }
+
+    async fn bids(&self, _query: BidsQuery) -> Result<BidsView, Problem> {
+        Err(no_team())
+    }
+
+    async fn bid(&self, _bid: BidId, _cursor: Option<String>) -> Result<BidDetail, Problem> {
+        Err(no_team())
+    }
+
+    async fn preview_bid(&self, _bid: PreviewBid) -> Result<BidPreview, Problem> {
+        Err(no_team())
+    }
+
+    async fn place_bid(&self, _bid: PlaceBid) -> Result<BidView, Problem> {
+        Err(no_team())
+    }
+
+    async fn amend_bid(&self, _bid: BidId, _change: AmendBid) -> Result<BidView, Problem> {
+        Err(no_team())
+    }
+
+    async fn move_bids(&self, _change: MoveBids) -> Result<(), Problem> {
+        Err(no_team())
+    }
+
+    async fn change_bids(&self, _change: ChangeBids) -> Result<(), Problem> {
+        Err(no_team())
+    }
+}
+
+fn no_team() -> Problem {
+    problem(404, "Not found", "The viewer is in no team.")
 }

@@ -4,12 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use app::backend::Backend;
 use app::document::{SiteFiles, document, read_shell};
-use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::from_fn;
+use axum::{Extension, Router};
 use leptos::config::LeptosOptions;
-use leptos::context::provide_context;
 use leptos_axum::{AxumRouteListing, LeptosRoutes, generate_route_list};
 use tower::ServiceExt;
 
@@ -30,16 +29,11 @@ fn page() -> impl leptos::IntoView {
 }
 
 fn router(backend: Arc<dyn Backend>) -> Router {
-    let shell = from_fn_with_state(Arc::clone(&backend), read_shell);
     let options = LeptosOptions::builder().output_name("quota-marketplace").build();
     Router::new()
-        .leptos_routes_with_context(
-            &options,
-            ROUTES.clone(),
-            move || provide_context(Arc::clone(&backend)),
-            page,
-        )
-        .layer(shell)
+        .leptos_routes(&options, ROUTES.clone(), page)
+        .layer(from_fn(read_shell))
+        .layer(Extension(backend))
         .with_state(options)
 }
 

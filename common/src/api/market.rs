@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ViewerView;
 use crate::chips::Chips;
 use crate::ids::{ChipTypeId, PoolId};
 use crate::instant::Instant;
@@ -20,6 +21,9 @@ pub struct ShellView {
     pub clock: MarketClock,
     /// All pools, in order of their ids.
     pub pools: Vec<PoolName>,
+    /// Who is signed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewer: Option<ViewerView>,
 }
 
 /// The market as of the last cleared cycle.

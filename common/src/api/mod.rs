@@ -4,14 +4,18 @@
 //! page by an opaque cursor.
 
 mod allocations;
+mod bids;
 mod book;
 mod cycles;
 mod market;
+mod people;
 
 pub use allocations::*;
+pub use bids::*;
 pub use book::*;
 pub use cycles::*;
 pub use market::*;
+pub use people::*;
 
 use serde::{Deserialize, Serialize};
 

@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use crate::error::AppError;
+use crate::policy::Viewer;
 
 /// The query of an address, read into `T`. `T` denies unknown fields, so that a misspelt filter is not ignored.
 #[derive(Debug)]
@@ -51,5 +52,14 @@ impl<S: Send + Sync, T: std::str::FromStr> FromRequestParts<S> for Segment<T> {
         let text = Path::<String>::from_request_parts(parts, state).await.ok();
         let value = text.and_then(|Path(text)| text.parse().ok());
         value.map(Self).ok_or_else(|| AppError::not_found("address", parts.uri.path()))
+    }
+}
+
+/// Who asks; nobody is refused.
+impl<S: Sync> FromRequestParts<S> for Viewer {
+    type Rejection = AppError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, AppError> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(AppError::unauthenticated)
     }
 }

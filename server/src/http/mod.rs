@@ -3,6 +3,7 @@
 
 mod answer;
 mod api;
+mod backend;
 mod events;
 mod extract;
 mod health;
@@ -23,8 +24,8 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::clock::IdSource;
 use crate::config::ServerConfig;
+use crate::services::Services;
 use crate::services::read::MarketReader;
 use crate::telemetry;
 
@@ -36,9 +37,8 @@ pub(crate) struct AppState(Arc<Shared>);
 
 struct Shared {
     config: ServerConfig,
-    market: Arc<MarketReader>,
+    services: Arc<Services>,
     metrics: PrometheusHandle,
-    request_ids: IdSource,
     shutdown: CancellationToken,
     streams: Arc<Semaphore>,
 }
@@ -48,8 +48,12 @@ impl AppState {
         &self.0.config
     }
 
+    fn services(&self) -> &Arc<Services> {
+        &self.0.services
+    }
+
     fn market(&self) -> &Arc<MarketReader> {
-        &self.0.market
+        self.0.services.market()
     }
 
     fn metrics(&self) -> &PrometheusHandle {
@@ -57,7 +61,7 @@ impl AppState {
     }
 
     fn new_request_id(&self) -> String {
-        self.0.request_ids.new_id(self.0.market.now())
+        self.0.services.ids.new_id(self.0.services.now())
     }
 
     /// Cancelled when the server begins to shut down: streams end.
@@ -110,7 +114,7 @@ pub struct Parts {
     /// Limits.
     pub config: ServerConfig,
     /// What the answers come from.
-    pub market: Arc<MarketReader>,
+    pub services: Arc<Services>,
     /// The built browser part; without one the pages say how to build it.
     pub site: Option<SiteFiles>,
     /// Cancelled when the server begins to shut down.
@@ -122,9 +126,8 @@ pub fn router(parts: Parts) -> Router {
     let state = AppState(Arc::new(Shared {
         streams: Arc::new(Semaphore::new(parts.config.max_streams)),
         config: parts.config,
-        market: parts.market,
+        services: parts.services,
         metrics: telemetry::recorder(),
-        request_ids: IdSource::random(),
         shutdown: parts.shutdown,
     }));
     let (described, document) = described();

@@ -5,15 +5,13 @@
 //! gzip copy.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use app::backend::Backend;
 use app::document::{SiteFiles, document, read_shell};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use leptos::config::LeptosOptions;
@@ -23,6 +21,7 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::AppState;
+use super::backend::for_pages;
 use super::problem::no_such_address;
 
 #[derive(RustEmbed)]
@@ -57,21 +56,17 @@ pub(super) fn api_page(document: utoipa::openapi::OpenApi) -> Router<AppState> {
 pub(super) fn pages(routes: Router<AppState>, state: &AppState, site: Option<SiteFiles>) -> Router<AppState> {
     let routes = routes.route("/pkg/{*file}", get(built_file));
     let Some(site) = site else { return routes.fallback(not_built) };
-    let backend: Arc<dyn Backend> = Arc::clone(state.market()) as _;
-    let shell = from_fn_with_state(Arc::clone(&backend), read_shell);
     let context = {
         let site = site.clone();
-        move || {
-            provide_context(Arc::clone(&backend));
-            provide_context(site.clone());
-        }
+        move || provide_context(site.clone())
     };
     let page = move || document(&site);
     // Only pages rendered at build time read these, and there are none.
     let options = LeptosOptions::builder().output_name("quota-marketplace").build();
     let pages = Router::new()
         .leptos_routes_with_context(&options, generate_route_list(page.clone()), context, page)
-        .layer(shell)
+        .layer(from_fn(read_shell))
+        .layer(from_fn_with_state(state.clone(), for_pages))
         .with_state(options);
     // The router of the pages has one for every other address: it says that there is no such page.
     routes.merge(pages)

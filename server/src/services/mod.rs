@@ -7,3 +7,42 @@ pub mod live;
 pub mod organisation;
 pub mod read;
 pub mod supply;
+
+use std::sync::Arc;
+
+use common::instant::Instant;
+
+use self::read::MarketReader;
+use crate::clock::{Clock, IdSource};
+use crate::store::Store;
+
+/// What the product does, for those who ask: handlers and pages call its methods, with the viewer first.
+///
+/// The methods stand in the files of their nouns; this is what they work with.
+pub struct Services {
+    #[expect(dead_code, reason = "the services of people and bids read and write it")]
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdSource,
+    market: Arc<MarketReader>,
+}
+
+impl Services {
+    /// Services on a store and the market that is read from it.
+    #[must_use]
+    pub fn new(store: Store, clock: Arc<dyn Clock>, ids: IdSource, market: Arc<MarketReader>) -> Self {
+        Self { store, clock, ids, market }
+    }
+
+    /// The market as it is read by everybody who is signed in.
+    #[must_use]
+    pub fn market(&self) -> &Arc<MarketReader> {
+        &self.market
+    }
+
+    /// The present instant on the market's clock.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+}

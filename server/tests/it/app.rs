@@ -11,13 +11,14 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use common::api::MarketClock;
 use common::chips::Chips;
 use futures::StreamExt;
-use server::clock::{Clock, SettableClock};
+use server::clock::{Clock, IdSource, SettableClock};
 use server::config::Config;
 use server::cycle::{Clearing, clear_due};
 use server::http::{self, Parts};
 use server::services::live::Live;
 use server::services::read::MarketReader;
-use server::services::{bids, supply};
+use server::services::{Services, bids, supply};
+use server::store::Store;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -31,6 +32,10 @@ pub(crate) struct TestApp {
     pub(crate) live: Arc<Live>,
     pub(crate) router: Router,
     clearing: Clearing,
+}
+
+fn services(store: &Store, clock: &SettableClock, market: Arc<MarketReader>) -> Arc<Services> {
+    Arc::new(Services::new(store.clone(), Arc::new(clock.clone()), IdSource::seeded(1), market))
 }
 
 /// An answer, read to its end.
@@ -90,7 +95,8 @@ impl TestApp {
         let shutdown = CancellationToken::new();
         let config = Config::default().server;
         let site = Some(SiteFiles::default());
-        let router = http::router(Parts { config, market, site, shutdown: shutdown.clone() });
+        let services = services(&store.store, &clock, market);
+        let router = http::router(Parts { config, services, site, shutdown: shutdown.clone() });
         Self { store, clock, shutdown, live, router, clearing: Clearing::new() }
     }
 
@@ -101,7 +107,8 @@ impl TestApp {
         let clock = Arc::new(self.clock.clone());
         let market = Arc::new(MarketReader::new(self.store.store.clone(), clock, live.subscribe()));
         let config = Config::default().server;
-        http::router(Parts { config, market, site: None, shutdown: CancellationToken::new() })
+        let services = services(&self.store.store, &self.clock, market);
+        http::router(Parts { config, services, site: None, shutdown: CancellationToken::new() })
     }
 
     /// Three bids on A100: more than there is, so that it has a price. Nobody asks for H100.

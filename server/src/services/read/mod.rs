@@ -12,15 +12,9 @@ mod prices;
 
 use std::sync::Arc;
 
-use app::backend::Backend;
-use async_trait::async_trait;
-use common::api::{
-    AllocationsQuery, AllocationsView, BookView, CycleSummary, CycleView, MarketClock, MarketView, Page,
-    PoolName, PriceHistory, ShellView, Span, Stale,
-};
-use common::ids::{ChipTypeId, PoolId, TeamId};
+use common::api::{MarketClock, PoolName, ShellView, Span, Stale, ViewerTeam, ViewerView};
+use common::ids::TeamId;
 use common::instant::Instant;
-use common::problem::Problem;
 use tokio::sync::{Mutex, watch};
 
 use self::cycles::CycleCache;
@@ -28,6 +22,7 @@ use self::latest::Latest;
 use super::live::LiveState;
 use crate::clock::Clock;
 use crate::error::AppError;
+use crate::policy::{Membership, Viewer};
 use crate::store::Store;
 use crate::store::results;
 
@@ -122,7 +117,7 @@ impl MarketReader {
     ///
     /// # Errors
     /// `Unavailable`: the database does not answer.
-    pub async fn shell(&self) -> Result<ShellView, AppError> {
+    pub async fn shell(&self, viewer: Option<&Viewer>) -> Result<ShellView, AppError> {
         let latest = self.latest().await?;
         let organisation = &latest.setup.organisation;
         Ok(ShellView {
@@ -130,6 +125,7 @@ impl MarketReader {
             data_note: organisation.data_note.clone(),
             clock: self.clock(),
             pools: latest.pool_names(),
+            viewer: viewer.map(|viewer| latest.viewer(viewer)),
         })
     }
 
@@ -173,51 +169,26 @@ impl Latest {
             .map(|pool| PoolName { id: pool.id.clone(), name: pool.name.clone() })
             .collect()
     }
-}
 
-/// The pages ask for the same values as the REST API; a fault reaches them as a problem document.
-#[async_trait]
-impl Backend for MarketReader {
-    async fn shell(&self) -> Result<ShellView, Problem> {
-        self.shell().await.map_err(logged)
+    fn viewer(&self, viewer: &Viewer) -> ViewerView {
+        let team = |(id, membership): (&TeamId, &Membership)| ViewerTeam {
+            id: id.clone(),
+            name: self.team_name(id),
+            pool: membership.pool.clone(),
+            leads: membership.leads,
+        };
+        ViewerView {
+            user: viewer.user.clone(),
+            name: viewer.name.clone(),
+            roles: viewer.roles.iter().copied().collect(),
+            teams: viewer.teams.iter().map(team).collect(),
+            pools: viewer.pools.iter().cloned().collect(),
+        }
     }
 
-    async fn market(&self, pool: Option<PoolId>) -> Result<MarketView, Problem> {
-        self.market(pool).await.map_err(logged)
+    /// A team's display name; its id where it is not in the market yet.
+    fn team_name(&self, id: &TeamId) -> String {
+        let team = self.setup.teams.iter().find(|team| team.id == *id);
+        team.map_or_else(|| id.to_string(), |team| team.name.clone())
     }
-
-    async fn price_history(
-        &self,
-        chip_type: ChipTypeId,
-        pool: Option<PoolId>,
-        span: Span,
-    ) -> Result<PriceHistory, Problem> {
-        self.price_history(chip_type, pool, span).await.map_err(logged)
-    }
-
-    async fn book(&self, chip_type: Option<ChipTypeId>) -> Result<BookView, Problem> {
-        self.book(chip_type).await.map_err(logged)
-    }
-
-    async fn allocations(&self, query: AllocationsQuery) -> Result<AllocationsView, Problem> {
-        self.allocations(query).await.map_err(logged)
-    }
-
-    async fn cycles(&self, cursor: Option<String>, limit: u32) -> Result<Page<CycleSummary>, Problem> {
-        self.cycles(cursor.as_deref(), limit).await.map_err(logged)
-    }
-
-    async fn cycle(&self, cycle: u64, team: Option<TeamId>) -> Result<CycleView, Problem> {
-        self.cycle(cycle, team).await.map_err(logged)
-    }
-}
-
-/// A page shows the public part; the private cause goes to the log here.
-#[expect(clippy::needless_pass_by_value, reason = "ends the life of the fault")]
-fn logged(error: AppError) -> Problem {
-    let problem = Problem::from(&error);
-    if problem.status >= 500 {
-        tracing::error!(kind = problem.kind, cause = %error.private_context(), "{error}");
-    }
-    problem
 }
