@@ -1,4 +1,5 @@
-//! `serve`: opens the store, runs the clearing loop and the server, and ends both in order.
+//! `serve`: opens the store, runs the clearing loop and the server, and ends both in order. A PostgreSQL that is away at
+//! the start is waited for.
 //!
 //! At SIGTERM or SIGINT event streams end, requests in flight finish, the loop finishes its transaction, then the
 //! store closes. What takes longer than the limit is cut off; nothing is lost by that, since a cycle is one
@@ -10,16 +11,17 @@ use std::time::Duration;
 
 use axum::serve::ListenerExt;
 use common::api::MarketClock;
+use common::instant::Instant;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock, IdSource, SystemClock};
 use crate::config::{Config, DatabaseConfig};
-use crate::cycle::{self, ClearedCycle};
+use crate::cycle::{self, ClearedCycle, wait_after};
 use crate::demo::{self, Demo, DemoArgs};
 use crate::error::{AppError, ErrorKind};
-use crate::http::{self, Parts};
+use crate::http::{self, Gate, Parts};
 use crate::services::Services;
 use crate::services::live::Live;
 use crate::services::read::MarketReader;
@@ -29,8 +31,8 @@ use crate::store::{Place, Store};
 /// `serve`: runs the market until a signal ends it.
 ///
 /// # Errors
-/// `Unavailable`: the port is taken or the database can't be reached. `WrongVersion`: the database is a newer
-/// program's.
+/// `Unavailable`: the port is taken or the file of the database can't be used; a PostgreSQL that can't be reached is
+/// waited for. `Config`: it refuses the login or has no such database. `WrongVersion`: it is a newer program's.
 pub async fn run(config: &Config) -> Result<(), AppError> {
     start(config, None).await
 }
@@ -38,7 +40,7 @@ pub async fn run(config: &Config) -> Result<(), AppError> {
 /// `demo`: sets a market up from a trace, or goes on with it, and plays the trace into it while it is served.
 ///
 /// # Errors
-/// As [`run`]; `Config`: it would be reachable from other machines, without a sign-in. `Conflict`: the database holds
+/// As [`run`], but nothing is waited for; `Config`: it would be reachable from other machines, without a sign-in. `Conflict`: the database holds
 /// another organisation. `NotFound`: there is no such trace.
 pub async fn run_demo(config: &Config, args: &DemoArgs) -> Result<(), AppError> {
     let address = config.server.listen;
@@ -54,24 +56,40 @@ pub async fn run_demo(config: &Config, args: &DemoArgs) -> Result<(), AppError> 
 
 async fn start(config: &Config, demo: Option<&DemoArgs>) -> Result<(), AppError> {
     let listener = bind(config.server.listen).await?;
-    let store = open(&config.database).await?;
+    let address = listener.local_addr().map_err(AppError::internal)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let shutdown = CancellationToken::new();
     let signals = tokio::spawn(cancel_on_signal(shutdown.clone()));
+    let gate = Gate::closed(clock_before_first(clock.now()), "it is being set up");
+    let server = listen(listener, &gate, &shutdown);
     let result = async {
-        let demo = match demo {
-            // Setting up takes a while. It may be cut off at any point: it goes on from there the next time.
-            Some(args) => tokio::select! {
-                prepared = demo::prepare(&store, clock.as_ref(), args) => Some(prepared?),
-                () = shutdown.cancelled() => return Ok(()),
-            },
-            None => None,
+        let opened = match demo {
+            Some(_) => Some(open_and_resume(config, clock.as_ref()).await?),
+            None => open_patiently(config, clock.as_ref(), &gate, &shutdown).await?,
         };
-        serve(config, listener, store.clone(), clock, demo, shutdown).await
+        let Some((store, live)) = opened else { return Ok(()) };
+        let served = async {
+            let (demo, live) = match demo {
+                // Setting up takes a while. It may be cut off at any point: it goes on from there the next time.
+                Some(args) => tokio::select! {
+                    prepared = demo::prepare(&store, clock.as_ref(), args) => {
+                        (Some(prepared?), resume(&store, clock.as_ref()).await?)
+                    }
+                    () = shutdown.cancelled() => return Ok(()),
+                },
+                None => (None, live),
+            };
+            let market = Market { store: store.clone(), clock, live: Arc::new(live), demo };
+            let running = market.run(config, &gate, &shutdown);
+            tracing::info!("the market is at http://{address}");
+            running.end(server, &shutdown, config.server.shutdown_timeout).await
+        }
+        .await;
+        store.close().await;
+        served
     }
     .await;
     signals.abort();
-    store.close().await;
     result
 }
 
@@ -102,71 +120,135 @@ pub(crate) async fn open(config: &DatabaseConfig) -> Result<Store, AppError> {
     Ok(store)
 }
 
-async fn serve(
+/// Opens the database, and waits for a PostgreSQL that is away, for as long as it takes; none where a signal ends the
+/// wait. What does not mend itself is an error as ever: a wrong login, a newer schema, a file that can't be opened.
+async fn open_patiently(
     config: &Config,
+    clock: &dyn Clock,
+    gate: &Gate,
+    shutdown: &CancellationToken,
+) -> Result<Option<(Store, Live)>, AppError> {
+    for failures in 1.. {
+        let error = match open_and_resume(config, clock).await {
+            Ok(opened) => return Ok(Some(opened)),
+            Err(error) => error,
+        };
+        let may_come_up = matches!(config.database.place(), Place::Postgres { .. });
+        if !may_come_up || error.kind() != ErrorKind::Unavailable {
+            return Err(error);
+        }
+        gate.wait_for(
+            "its database can't be used now, and is tried again and again; the server's log says why",
+        );
+        let wait = wait_after(failures);
+        let (context, next_try_ms) = (error.private_context(), wait.as_millis());
+        tracing::warn!(failures, context, next_try_ms, "waiting for the database: {error}");
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = shutdown.cancelled() => break,
+        }
+    }
+    Ok(None)
+}
+
+async fn open_and_resume(config: &Config, clock: &dyn Clock) -> Result<(Store, Live), AppError> {
+    let store = open(&config.database).await?;
+    let live = resume(&store, clock).await?;
+    Ok((store, live))
+}
+
+/// Answers from now on, at first only through the closed gate.
+fn listen(
     listener: TcpListener,
-    store: Store,
-    clock: Arc<dyn Clock>,
-    demo: Option<Demo>,
-    shutdown: CancellationToken,
-) -> Result<(), AppError> {
-    let live = Arc::new(resume(&store, clock.as_ref()).await?);
-    let market = Arc::new(MarketReader::new(store.clone(), Arc::clone(&clock), live.subscribe()));
-    let services = Services::new(store.clone(), Arc::clone(&clock), IdSource::random(), market);
-    let parts = Parts {
-        config: config.server.clone(),
-        services: Arc::new(services),
-        site: http::embedded_site(),
-        shutdown: shutdown.clone(),
-    };
-    let app = http::router(parts);
-    let address = listener.local_addr().map_err(AppError::internal)?;
+    gate: &Gate,
+    shutdown: &CancellationToken,
+) -> JoinHandle<std::io::Result<()>> {
     let listener = listener.tap_io(|stream| {
         // Small answers must not wait for the ones before them to be acknowledged.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!("no TCP_NODELAY: {error}");
         }
     });
-    let playing = tokio::spawn({
-        let (store, clock, stop) = (store.clone(), Arc::clone(&clock), shutdown.clone());
-        let live = live.subscribe();
-        async move {
-            if let Some(demo) = demo {
-                demo.play(&store, clock.as_ref(), live, &stop).await;
-            }
-            Ok(())
-        }
-    });
-    let stop = shutdown.clone();
-    let clearing = tokio::spawn(async move {
-        cycle::run(store, &live, clock.as_ref(), stop).await;
-        Ok(())
-    });
     let ended = shutdown.clone().cancelled_owned();
-    let server = tokio::spawn(axum::serve(listener, app).with_graceful_shutdown(ended).into_future());
-    tracing::info!("the market is at http://{address}");
-    shutdown.cancelled().await;
-    tracing::info!("shutting down");
-    let limit = config.server.shutdown_timeout;
-    let (server, playing, clearing) = tokio::join!(
-        finish("server", server, limit),
-        finish("player", playing, limit),
-        finish("loop", clearing, limit)
-    );
-    server.and(playing).and(clearing)
+    tokio::spawn(axum::serve(listener, gate.router()).with_graceful_shutdown(ended).into_future())
+}
+
+/// A market whose store is open.
+struct Market {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    live: Arc<Live>,
+    demo: Option<Demo>,
+}
+
+/// What runs beside the server.
+struct Running {
+    playing: JoinHandle<std::io::Result<()>>,
+    clearing: JoinHandle<std::io::Result<()>>,
+}
+
+impl Market {
+    /// Starts the loop and the player, and opens the gate.
+    fn run(self, config: &Config, gate: &Gate, shutdown: &CancellationToken) -> Running {
+        let Self { store, clock, live, demo } = self;
+        let market = Arc::new(MarketReader::new(store.clone(), Arc::clone(&clock), live.subscribe()));
+        let services = Services::new(store.clone(), Arc::clone(&clock), IdSource::random(), market);
+        gate.open(http::router(Parts {
+            config: config.server.clone(),
+            services: Arc::new(services),
+            site: http::embedded_site(),
+            shutdown: shutdown.clone(),
+        }));
+        let playing = tokio::spawn({
+            let (store, clock, stop) = (store.clone(), Arc::clone(&clock), shutdown.clone());
+            let live = live.subscribe();
+            async move {
+                if let Some(demo) = demo {
+                    demo.play(&store, clock.as_ref(), live, &stop).await;
+                }
+                Ok(())
+            }
+        });
+        let stop = shutdown.clone();
+        let clearing = tokio::spawn(async move {
+            cycle::run(store, &live, clock.as_ref(), stop).await;
+            Ok(())
+        });
+        Running { playing, clearing }
+    }
+}
+
+impl Running {
+    /// Waits for the shutdown, then for everything to end, each within `limit`.
+    async fn end(
+        self,
+        server: JoinHandle<std::io::Result<()>>,
+        shutdown: &CancellationToken,
+        limit: Duration,
+    ) -> Result<(), AppError> {
+        shutdown.cancelled().await;
+        tracing::info!("shutting down");
+        let (server, playing, clearing) = tokio::join!(
+            finish("server", server, limit),
+            finish("player", self.playing, limit),
+            finish("loop", self.clearing, limit)
+        );
+        server.and(playing).and(clearing)
+    }
 }
 
 /// Begins where the store ends.
 async fn resume(store: &Store, clock: &dyn Clock) -> Result<Live, AppError> {
-    let now = clock.now();
     Ok(match cycle::newest_cycle(store).await? {
         Some(ClearedCycle { clock, cleared }) => Live::new(clock, Some(cleared)),
-        None => {
-            let cycle_seconds = Organisation::default().cycle_seconds;
-            let clock = MarketClock { cycle: 0, cleared_at: now, next_at: now, cycle_seconds, stale: None };
-            Live::new(clock, None)
-        }
+        None => Live::new(clock_before_first(clock.now()), None),
     })
+}
+
+/// The clock of a market that has cleared nothing yet.
+fn clock_before_first(now: Instant) -> MarketClock {
+    let cycle_seconds = Organisation::default().cycle_seconds;
+    MarketClock { cycle: 0, cleared_at: now, next_at: now, cycle_seconds, stale: None }
 }
 
 /// Waits for a task to end by itself, then cuts it off.

@@ -27,6 +27,7 @@ use crate::store::history::step_start;
 use crate::store::results::{self, Cycle};
 use crate::store::{Store, Tx, bids, usage};
 use advance::Advance;
+pub(crate) use run::wait_after;
 pub use run::{maintain, newest_cycle, run};
 use state::{Changes, MarketState};
 

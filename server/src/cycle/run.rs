@@ -133,7 +133,8 @@ fn report(live: &Live, error: &AppError, since: Instant, failures: u32) {
     live.in_trouble(Stale { since, reason: error.message().to_owned() });
 }
 
-fn wait_after(failures: u32) -> Duration {
+/// How long to wait after so many failures in a row.
+pub(crate) fn wait_after(failures: u32) -> Duration {
     SHORTEST_WAIT.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_WAIT)
 }
 

@@ -55,7 +55,7 @@ async fn time_limit(State(limit): State<Duration>, request: Request, next: Next)
     }
 }
 
-async fn security_headers(request: Request, next: Next) -> Response {
+pub(super) async fn security_headers(request: Request, next: Next) -> Response {
     const SAME_FOR_ALL: [(HeaderName, &str); 5] = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),

@@ -6,6 +6,7 @@ mod api;
 mod backend;
 mod events;
 mod extract;
+mod gate;
 mod health;
 mod layers;
 mod metrics;
@@ -29,6 +30,7 @@ use crate::services::Services;
 use crate::services::read::MarketReader;
 use crate::telemetry;
 
+pub use gate::Gate;
 pub use site::embedded_site;
 
 /// What the handlers share.

@@ -11,7 +11,7 @@ use crate::error::{AppError, ErrorKind};
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Seconds after which a client may ask again when something is unavailable.
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
+pub(super) const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
 impl IntoResponse for AppError {
     fn into_response(self) -> Response {

@@ -12,6 +12,7 @@ pub mod entities;
 pub mod history;
 pub mod ledger;
 mod migrate;
+mod postgres;
 pub mod results;
 pub mod rollup;
 pub mod traces;
@@ -20,7 +21,7 @@ pub mod usage;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPool};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -30,9 +31,6 @@ pub use db::Tx;
 
 /// How long a transaction waits for a connection or for the database's write lock.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The key of the lock that each writing transaction takes on PostgreSQL ("quotamkt" in ASCII).
-const TAKE_WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(8175010186113149812)";
 
 /// Which database, and how it is opened.
 #[derive(Clone, Debug)]
@@ -101,20 +99,7 @@ impl Store {
     pub async fn open(place: &Place) -> Result<Self, AppError> {
         match place {
             Place::Sqlite { path, durable } => open_sqlite(path, *durable).await,
-            Place::Postgres { url, connections } => {
-                let options = url
-                    .parse::<PgConnectOptions>()
-                    .map_err(|error| AppError::config(format!("the database URL can't be read: {error}")))?;
-                let pool = PgPoolOptions::new()
-                    .max_connections(*connections)
-                    .acquire_timeout(PATIENCE)
-                    .connect_with(options)
-                    .await
-                    .map_err(|error| unreachable(place, error))?;
-                let result = migrate::postgres().run(&pool).await;
-                result.map_err(|error| migrate::failure(error, &place.to_string()))?;
-                Ok(Self(Pools::Postgres(pool)))
-            }
+            Place::Postgres { url, connections } => postgres::open(place, url, *connections).await,
         }
     }
 
@@ -126,7 +111,7 @@ impl Store {
         Ok(match &self.0 {
             Pools::Sqlite { readers, .. } => readers.begin().await?.into(),
             Pools::Postgres(pool) => {
-                pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?.into()
+                postgres::begin(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?
             }
         })
     }
@@ -139,8 +124,8 @@ impl Store {
         match &self.0 {
             Pools::Sqlite { writer, .. } => Ok(writer.begin_with("BEGIN IMMEDIATE").await?.into()),
             Pools::Postgres(pool) => {
-                let mut tx = Tx::from(pool.begin().await?);
-                tx.execute(TAKE_WRITER_LOCK, []).await?;
+                let mut tx = postgres::begin(pool, "BEGIN").await?;
+                tx.execute(postgres::TAKE_WRITER_LOCK, []).await?;
                 Ok(tx)
             }
         }
@@ -188,12 +173,5 @@ async fn open_sqlite(path: &Path, durable: bool) -> Result<Store, AppError> {
 fn refused(place: &str, error: sqlx::Error) -> AppError {
     let error = AppError::from(error);
     let message = format!("the database {place} can't be opened: {}", error.message());
-    AppError::new(error.kind(), message).with_context(error)
-}
-
-/// Says which server can't be reached.
-fn unreachable(place: &Place, error: sqlx::Error) -> AppError {
-    let error = AppError::from(error);
-    let message = format!("the database {place} can't be reached: {}", error.message());
     AppError::new(error.kind(), message).with_context(error)
 }

@@ -39,7 +39,7 @@ fn clear(folder: &Path, json: &str) -> (i32, String, String) {
 }
 
 /// Every text must stand in what was said.
-fn assert_says(said: &str, texts: &[&str]) {
+pub(crate) fn assert_says(said: &str, texts: &[&str]) {
     for text in texts {
         assert!(said.contains(text), "{text:?} is not in:\n{said}");
     }
@@ -162,10 +162,14 @@ fn an_unreachable_postgresql_is_named_without_its_password() {
     let folder = tempfile::tempdir().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://me:secret@127.0.0.1:{free}/quota");
-    let (code, _, err) = run(folder.path(), &["--database", &url, "migrate"]);
-    assert_eq!(code, 69, "{err}");
-    assert_says(&err, &["127.0.0.1", &free.to_string()]);
-    assert!(!err.contains("secret"), "{err}");
+    for command in [&["migrate"][..], &["demo", "--listen", "127.0.0.1:0"]] {
+        let started = Instant::now();
+        let (code, _, err) = run(folder.path(), &[&["--database", &url][..], command].concat());
+        assert_eq!(code, 69, "{err}");
+        assert_says(&err, &["127.0.0.1", &free.to_string()]);
+        assert!(!err.contains("secret"), "{err}");
+        assert!(started.elapsed() < Duration::from_secs(8), "it waits for nothing: {:?}", started.elapsed());
+    }
 }
 
 #[tokio::test]
@@ -232,16 +236,24 @@ pub(crate) fn serve_and_end(child: Child) -> (String, Duration) {
         line.clear();
         assert!(std::io::BufRead::read_line(&mut log, &mut line).expect("a line") > 0, "the log ended");
     }
-    let id = child.0.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
-    let started = Instant::now();
-    let status = child.0.wait().expect("an end");
-    assert_eq!(status.code(), Some(0));
-    (line, started.elapsed())
+    (line, child.end())
 }
 
 /// Ends the program with the test, whatever happens in between.
-struct Ending(Child);
+pub(crate) struct Ending(pub(crate) Child);
+
+#[cfg(unix)]
+impl Ending {
+    /// Has the program end in order; how long that took.
+    pub(crate) fn end(&mut self) -> Duration {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
+        let started = Instant::now();
+        let status = self.0.wait().expect("an end");
+        assert_eq!(status.code(), Some(0));
+        started.elapsed()
+    }
+}
 
 impl Drop for Ending {
     fn drop(&mut self) {

@@ -11,6 +11,8 @@ mod demo;
 mod disk;
 mod events;
 mod fixture;
+#[cfg(unix)]
+mod outage;
 mod play;
 mod postgres;
 mod running;
