@@ -46,7 +46,7 @@ pub async fn read_shell(mut request: Request, next: Next) -> Response {
 }
 
 /// Sets the chosen theme before anything is painted.
-const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('theme');\
+pub(crate) const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('theme');\
     if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
 
 /// The document of every page; hand it to `leptos_axum` as the application function.

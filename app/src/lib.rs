@@ -20,6 +20,8 @@ mod format;
 mod live;
 pub mod pages;
 #[cfg(feature = "ssr")]
+pub mod plain;
+#[cfg(feature = "ssr")]
 mod response;
 mod svg;
 mod words;

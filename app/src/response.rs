@@ -13,11 +13,16 @@ pub(crate) fn set_status(status: u16) {
 }
 
 /// Allows scripts of this site and those that carry `nonce`, and nothing from elsewhere.
-pub(crate) fn set_security_policy(nonce: &str) {
-    let policy = format!(
+pub(crate) fn security_policy(nonce: &str) -> String {
+    format!(
         "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \
          img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-    );
+    )
+}
+
+/// Sends the policy of [`security_policy`] with the page being rendered.
+pub(crate) fn set_security_policy(nonce: &str) {
+    let policy = security_policy(nonce);
     if let (Some(response), Ok(policy)) = (use_context::<ResponseOptions>(), HeaderValue::from_str(&policy)) {
         response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
     }

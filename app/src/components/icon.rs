@@ -16,6 +16,8 @@ pub(crate) enum Icon {
     Download,
     Next,
     Previous,
+    Person,
+    Leave,
 }
 
 impl Icon {
@@ -34,6 +36,8 @@ impl Icon {
             Self::Download => "M8 2v8M5 7l3 3 3-3M3 13h10",
             Self::Next => "M6 3l5 5-5 5",
             Self::Previous => "M10 3L5 8l5 5",
+            Self::Person => "M8 2a3 3 0 1 1 0 6 3 3 0 0 1 0-6zM2 14c0-3 2.5-4.5 6-4.5s6 1.5 6 4.5",
+            Self::Leave => "M6 2H2v12h4M7 8h7M11 5l3 3-3 3",
         }
     }
 }

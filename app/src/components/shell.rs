@@ -1,6 +1,6 @@
 //! The frame of every page: navigation, the market's clock with its live state, notes.
 
-use common::api::{MarketClock, ShellView};
+use common::api::{MarketClock, ShellView, ViewerView};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
 
@@ -19,14 +19,59 @@ struct Section {
     icon: Icon,
     /// Its prices depend on whose prices "your price" means.
     has_pool_choice: bool,
+    /// How its pages come to the browser.
+    kind: Kind,
+    /// Who gets the link to it. The pages behind it ask the policy themselves.
+    shown_to: fn(&ViewerView) -> bool,
 }
 
-const SECTIONS: [Section; 4] = [
-    Section { path: "/", name: "Market", icon: Icon::Market, has_pool_choice: true },
-    Section { path: "/book", name: "Bid book", icon: Icon::Book, has_pool_choice: false },
-    Section { path: "/allocations", name: "Allocations", icon: Icon::Allocations, has_pool_choice: false },
-    Section { path: "/cycles", name: "Cycles", icon: Icon::Cycles, has_pool_choice: false },
+/// How pages come to the browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Rendered on the server and taken over in the browser.
+    Live,
+    /// Rendered on the server only: a link to one is a full load, and so is each link on it.
+    Plain,
+}
+
+const SECTIONS: &[Section] = &[
+    Section {
+        path: "/",
+        name: "Market",
+        icon: Icon::Market,
+        has_pool_choice: true,
+        kind: Kind::Live,
+        shown_to: everybody,
+    },
+    Section {
+        path: "/book",
+        name: "Bid book",
+        icon: Icon::Book,
+        has_pool_choice: false,
+        kind: Kind::Live,
+        shown_to: everybody,
+    },
+    Section {
+        path: "/allocations",
+        name: "Allocations",
+        icon: Icon::Allocations,
+        has_pool_choice: false,
+        kind: Kind::Live,
+        shown_to: everybody,
+    },
+    Section {
+        path: "/cycles",
+        name: "Cycles",
+        icon: Icon::Cycles,
+        has_pool_choice: false,
+        kind: Kind::Live,
+        shown_to: everybody,
+    },
 ];
+
+fn everybody(_: &ViewerView) -> bool {
+    true
+}
 
 /// The section that a path belongs to.
 fn section_of(path: &str) -> Option<&'static Section> {
@@ -51,12 +96,13 @@ fn heading(path: &str) -> String {
 pub fn Shell(children: Children) -> impl IntoView {
     let shell = shell();
     let path = use_location().pathname;
+    let viewer = shell.as_ref().ok().and_then(|shell| shell.viewer.clone());
     view! {
         <a class="skip" href="#main" rel="external">
             "Skip to content"
         </a>
         <div class="shell">
-            {rail(path).into_any()}
+            {rail(path.into(), viewer.as_ref(), Kind::Live).into_any()}
             <div class="page">
                 <header class="top">
                     <h1>{move || heading(&path.get())}</h1>
@@ -76,18 +122,65 @@ pub fn Shell(children: Children) -> impl IntoView {
     }
 }
 
-/// Navigation and what belongs to the viewer.
-fn rail(path: Memo<String>) -> impl IntoView {
-    let links = SECTIONS
-        .iter()
+/// The frame around a page that is rendered on the server only. `title` is its heading, `path` its address.
+#[cfg(feature = "ssr")]
+pub(crate) fn plain_shell(
+    shell: Option<&ShellView>,
+    path: &str,
+    title: String,
+    notice: Option<String>,
+    main: AnyView,
+) -> AnyView {
+    let viewer = shell.and_then(|shell| shell.viewer.as_ref());
+    let note = |shell: &ShellView| {
+        let data_note = shell.data_note.as_ref().map(|note| format!(" · {note}"));
+        view! { <p>{shell.organisation.clone()}{data_note}</p> }
+    };
+    view! {
+        <a class="skip" href="#main">
+            "Skip to content"
+        </a>
+        <div class="shell">
+            {rail(Signal::stored(path.to_owned()), viewer, Kind::Plain).into_any()}
+            <div class="page">
+                <header class="top">
+                    <h1>{title}</h1>
+                </header>
+                {notice
+                    .map(|notice| {
+                        view! {
+                            <p class="banner done" role="status">
+                                {notice}
+                            </p>
+                        }
+                    })}
+                <main id="main" tabindex="-1">
+                    {main}
+                </main>
+                <footer class="foot">
+                    <p>"Times in "<span data-zone>"UTC"</span>"; exports in UTC."</p>
+                    {shell.map(note)}
+                </footer>
+            </div>
+        </div>
+        {keys().into_any()}
+    }
+    .into_any()
+}
+
+/// Navigation and what belongs to the viewer, on a page of a kind.
+fn rail(path: Signal<String>, viewer: Option<&ViewerView>, on: Kind) -> impl IntoView {
+    let shown = SECTIONS.iter().filter(|section| viewer.map_or(on == Kind::Live, section.shown_to));
+    let links = shown
         .map(|section| {
             let current = move || {
                 let path = path.get();
                 let here = section_of(&path).is_some_and(|found| found.path == section.path);
                 here.then_some(if path == section.path { "page" } else { "true" })
             };
+            let full_load = (on == Kind::Live && section.kind == Kind::Plain).then_some("external");
             view! {
-                <a href=section.path aria-current=current>
+                <a href=section.path rel=full_load aria-current=current>
                     {icon(section.icon)}
                     <span>{section.name}</span>
                 </a>
@@ -105,6 +198,7 @@ fn rail(path: Memo<String>) -> impl IntoView {
             </p>
             {links}
             <div class="rail-end">
+                {viewer.map(|viewer| signed_in(path, viewer).into_any())}
                 <div class="themes" role="group" aria-label="Theme">
                     {theme_button("auto", "As the system", Icon::Auto)}
                     {theme_button("light", "Light", Icon::Light)}
@@ -117,6 +211,25 @@ fn rail(path: Memo<String>) -> impl IntoView {
                 </button>
             </div>
         </nav>
+    }
+}
+
+/// Who is signed in, with the ways to the account and out. Both work without scripts.
+fn signed_in(path: Signal<String>, viewer: &ViewerView) -> impl IntoView + use<> {
+    let current = move || (path.get() == "/account").then_some("page");
+    view! {
+        <div class="viewer">
+            <a href="/account" rel="external" aria-current=current title="Account">
+                {icon(Icon::Person)}
+                <span>{viewer.name.clone()}</span>
+            </a>
+            <form method="post" action="/sign-out">
+                <button type="submit" title="Sign out">
+                    {icon(Icon::Leave)}
+                    <span class="hidden">"Sign out"</span>
+                </button>
+            </form>
+        </div>
     }
 }
 

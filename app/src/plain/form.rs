@@ -1,0 +1,298 @@
+//! Forms of plain pages: fields that keep what was typed and carry their refusal beside them.
+
+use common::problem::{FieldProblem, Problem};
+use leptos::prelude::*;
+
+/// What a form shows: values, and what was refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FormState {
+    values: Vec<(String, String)>,
+    faults: Vec<FieldProblem>,
+    refusal: Option<String>,
+}
+
+impl FormState {
+    /// A form filled with values, before anything was sent.
+    #[must_use]
+    pub fn filled(values: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self { values: values.iter().map(owned).collect(), ..Self::default() }
+    }
+
+    /// What was sent, and why it was refused. Faults of fields stand beside them; what is the fault of no field stands
+    /// above the form.
+    #[must_use]
+    pub fn refused(values: Vec<(String, String)>, problem: &Problem) -> Self {
+        let refusal = problem.errors.is_empty().then(|| problem.detail.clone());
+        Self { values, faults: problem.errors.clone(), refusal }
+    }
+
+    /// The first value of a field; empty without one.
+    #[must_use]
+    pub fn value(&self, name: &str) -> &str {
+        self.values.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// Whether a field of several values has this one among them.
+    #[must_use]
+    pub fn has(&self, name: &str, value: &str) -> bool {
+        self.values.iter().any(|(known, chosen)| known == name && chosen == value)
+    }
+
+    /// What is wrong with a field.
+    #[must_use]
+    pub fn fault(&self, name: &str) -> Option<&str> {
+        self.faults.iter().find(|fault| fault.field == name).map(|fault| fault.detail.as_str())
+    }
+}
+
+/// A field of one line.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name in the form.
+    pub name: &'static str,
+    /// Its label.
+    pub label: &'static str,
+    /// The `type` of the input: `text`, `password`, `number`…
+    pub kind: &'static str,
+    /// What it takes, in words; empty without.
+    pub hint: &'static str,
+    /// What a browser may fill in, such as `username`; empty without.
+    pub autocomplete: &'static str,
+    /// It must be filled in.
+    pub required: bool,
+}
+
+impl Field {
+    /// A line of text that must be filled in.
+    #[must_use]
+    pub const fn text(name: &'static str, label: &'static str) -> Self {
+        Self { name, label, kind: "text", hint: "", autocomplete: "off", required: true }
+    }
+
+    /// A password that is known already (`current-password`) or is chosen (`new-password`).
+    #[must_use]
+    pub const fn password(name: &'static str, label: &'static str, autocomplete: &'static str) -> Self {
+        Self { kind: "password", autocomplete, ..Self::text(name, label) }
+    }
+
+    /// The field with a hint.
+    #[must_use]
+    pub const fn with_hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
+    }
+}
+
+/// The ids of a field's parts: input, hint, error.
+fn ids(name: &str) -> (String, String, String) {
+    (format!("f-{name}"), format!("f-{name}-hint"), format!("f-{name}-error"))
+}
+
+/// What describes a field to those who do not see it.
+fn described_by(form: &FormState, name: &str, hint: &str) -> Option<String> {
+    let (_, hint_id, error_id) = ids(name);
+    let parts = [(form.fault(name).is_some(), error_id), (!hint.is_empty(), hint_id)];
+    let parts: Vec<String> = parts.into_iter().filter(|(is, _)| *is).map(|(_, id)| id).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// A label, the input between, hint and refusal.
+fn around(form: &FormState, name: &str, label: &'static str, hint: &'static str, input: AnyView) -> AnyView {
+    let (id, hint_id, error_id) = ids(name);
+    let fault = form.fault(name).map(|fault| sentence(label, fault));
+    view! {
+        <div class="field">
+            <label for=id>{label}</label>
+            {input}
+            {(!hint.is_empty()).then(|| view! { <p class="hint" id=hint_id>{hint}</p> })}
+            {fault.map(|fault| view! { <p class="error" id=error_id>{fault}</p> })}
+        </div>
+    }
+    .into_any()
+}
+
+/// A fault as a sentence: those of services go on from the field's name ("is empty; …").
+fn sentence(label: &str, fault: &str) -> String {
+    let goes_on =
+        ["is ", "has ", "must ", "may ", "names ", "lies "].iter().any(|word| fault.starts_with(word));
+    if goes_on { format!("{label} {fault}.") } else { format!("{fault}.") }
+}
+
+/// A field of one line. What was typed is kept, except a password.
+pub fn field(form: &FormState, field: &Field) -> AnyView {
+    let Field { name, label, kind, hint, autocomplete, required } = field.clone();
+    let value = if kind == "password" { String::new() } else { form.value(name).to_owned() };
+    let input = view! {
+        <input
+            id=ids(name).0
+            type=kind
+            name=name
+            value=value
+            autocomplete=autocomplete
+            required=required
+            aria-invalid=form.fault(name).map(|_| "true")
+            aria-describedby=described_by(form, name, hint)
+        />
+    };
+    around(form, name, label, hint, input.into_any())
+}
+
+/// A field of several lines, such as a reason.
+pub fn text_area(form: &FormState, name: &'static str, label: &'static str, hint: &'static str) -> AnyView {
+    let input = view! {
+        <textarea
+            id=ids(name).0
+            name=name
+            required
+            aria-invalid=form.fault(name).map(|_| "true")
+            aria-describedby=described_by(form, name, hint)
+            inner_html=text_of_area(form.value(name))
+        ></textarea>
+    };
+    around(form, name, label, hint, input.into_any())
+}
+
+/// The text of an area as HTML: Leptos writes the children of a `textarea` as they are. A browser leaves out a line break
+/// that comes first, so there is one more.
+fn text_of_area(text: &str) -> String {
+    format!("\n{}", text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
+}
+
+/// A choice of one among `options` (value, text).
+pub fn select(
+    form: &FormState,
+    name: &'static str,
+    label: &'static str,
+    hint: &'static str,
+    options: Vec<(String, String)>,
+) -> AnyView {
+    let options = options
+        .into_iter()
+        .map(|(value, text)| {
+            let selected = form.value(name) == value;
+            view! {
+                <option value=value selected=selected>
+                    {text}
+                </option>
+            }
+        })
+        .collect_view();
+    let input = view! {
+        <select
+            id=ids(name).0
+            name=name
+            aria-invalid=form.fault(name).map(|_| "true")
+            aria-describedby=described_by(form, name, hint)
+        >
+            {options}
+        </select>
+    };
+    around(form, name, label, hint, input.into_any())
+}
+
+/// A choice of any number among `options` (value, text): boxes of one name.
+pub fn boxes(
+    form: &FormState,
+    name: &'static str,
+    legend: &'static str,
+    options: Vec<(String, String)>,
+) -> AnyView {
+    let boxes = options
+        .into_iter()
+        .map(|(value, text)| {
+            let checked = form.has(name, &value);
+            view! {
+                <label class="choice">
+                    <input type="checkbox" name=name value=value checked=checked />
+                    <span>{text}</span>
+                </label>
+            }
+        })
+        .collect_view();
+    let fault = form.fault(name).map(|fault| sentence(legend, fault));
+    view! {
+        <fieldset class="field">
+            <legend>{legend}</legend>
+            {boxes}
+            {fault.map(|fault| view! { <p class="error">{fault}</p> })}
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// A form that is posted to `action`: its refusal, its fields, and the button that sends it.
+pub fn form(state: &FormState, action: &str, fields: Vec<AnyView>, button: &'static str) -> AnyView {
+    let refusal = state.refusal.clone();
+    view! {
+        <form class="form" method="post" action=action.to_owned()>
+            {refusal
+                .map(|refusal| {
+                    view! {
+                        <p class="refusal" role="alert">
+                            {refusal}
+                        </p>
+                    }
+                })}
+            {fields}
+            <div class="actions">
+                <button class="button primary" type="submit">
+                    {button}
+                </button>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+/// A value that the form carries along unseen.
+pub fn hidden(name: &'static str, value: &str) -> AnyView {
+    view! { <input type="hidden" name=name value=value.to_owned() /> }.into_any()
+}
+
+/// A panel of a page with its heading; `id` names it.
+pub fn panel(id: &'static str, heading: &'static str, body: AnyView) -> AnyView {
+    view! {
+        <section class="panel" aria-labelledby=id>
+            <header>
+                <h2 id=id>{heading}</h2>
+            </header>
+            <div class="body">{body}</div>
+        </section>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(view: impl FnOnce() -> AnyView) -> String {
+        Owner::new_root(None).with(|| view().to_html())
+    }
+
+    #[test]
+    fn what_was_typed_is_kept_and_escaped_and_the_fault_stands_beside_it() {
+        let errors = vec![FieldProblem { field: "name".into(), detail: "is empty; give it a name".into() }];
+        let problem = Problem {
+            kind: "invalid".into(),
+            title: String::new(),
+            status: 422,
+            detail: "no".into(),
+            errors,
+        };
+        let values = vec![
+            ("name".to_owned(), "\"><script>".to_owned()),
+            ("note".to_owned(), "</textarea><b>".to_owned()),
+            ("password".to_owned(), "secret".to_owned()),
+        ];
+        let state = FormState::refused(values, &problem);
+        let name = html(|| field(&state, &Field::text("name", "Name")));
+        assert!(name.contains("Name is empty; give it a name."), "{name}");
+        assert!(name.contains("aria-invalid=\"true\"") && name.contains("aria-describedby=\"f-name-error\""));
+        assert!(!name.contains("<script>"), "{name}");
+        let note = html(|| text_area(&state, "note", "Note", ""));
+        assert!(note.contains("\n&lt;/textarea&gt;&lt;b&gt;</textarea>"), "{note}");
+        let password = html(|| field(&state, &Field::password("password", "Password", "current-password")));
+        assert!(!password.contains("secret"), "a password is not sent back");
+    }
+}

@@ -1,0 +1,69 @@
+//! Plain pages: rendered on the server only, with ordinary forms and links. They work without scripts and add nothing
+//! to the browser part.
+//!
+//! A page is a function from what it shows to a view; [`render`] puts the shell and the document around it. A form that
+//! is refused is rendered again with what was typed and the faults beside their fields ([`form`]); one that is accepted
+//! is answered with a redirect, and the page after it shows a notice.
+
+pub mod form;
+pub mod sign_in;
+
+use common::api::ShellView;
+use leptos::nonce::{provide_nonce, use_nonce};
+use leptos::prelude::*;
+
+use crate::components::shell::plain_shell;
+use crate::document::{SiteFiles, THEME_SCRIPT};
+use crate::response;
+
+/// What stands around a plain page.
+#[derive(Clone, Debug)]
+pub struct Frame<'a> {
+    /// The files of the site.
+    pub site: &'a SiteFiles,
+    /// What every page shows; none where it can't be read, as before there is an organisation.
+    pub shell: Option<ShellView>,
+    /// The page's address without its query: marks the place in the navigation.
+    pub path: &'a str,
+    /// Its heading.
+    pub title: String,
+    /// What was just done, shown once.
+    pub notice: Option<String>,
+}
+
+/// A page as it is sent.
+#[derive(Clone, Debug)]
+pub struct PlainPage {
+    /// The whole document.
+    pub html: String,
+    /// Its `Content-Security-Policy`.
+    pub policy: String,
+}
+
+/// Renders a page. `main` is called where reactive values may be made, and its view becomes the main element.
+pub fn render(frame: Frame<'_>, main: impl FnOnce() -> AnyView) -> PlainPage {
+    Owner::new_root(None).with(|| {
+        provide_nonce();
+        let nonce = use_nonce();
+        let policy = nonce.as_ref().map(|nonce| response::security_policy(nonce)).unwrap_or_default();
+        let Frame { site, shell, path, title, notice } = frame;
+        let body = plain_shell(shell.as_ref(), path, title.clone(), notice, main());
+        let page = view! {
+            <!DOCTYPE html>
+            <html lang="en">
+                <head>
+                    <meta charset="utf-8" />
+                    <meta name="viewport" content="width=device-width, initial-scale=1" />
+                    <meta name="color-scheme" content="light dark" />
+                    <script nonce=nonce>{THEME_SCRIPT}</script>
+                    <link rel="icon" type="image/svg+xml" href=site.url("favicon.svg") />
+                    <link rel="stylesheet" href=site.url("main.css") />
+                    <script type="module" src=site.url("shell.js")></script>
+                    <title>{format!("{title} · Quota Marketplace")}</title>
+                </head>
+                <body>{body}</body>
+            </html>
+        };
+        PlainPage { html: page.to_html(), policy }
+    })
+}

@@ -1,0 +1,97 @@
+//! The page that asks who somebody is.
+
+use leptos::prelude::*;
+
+use super::form::{Field, FormState, field, form, hidden};
+
+/// What the page shows.
+#[derive(Clone, Debug, Default)]
+pub struct SignInPage {
+    /// The form as it was sent, or empty.
+    pub form: FormState,
+    /// Why somebody who was on another page is here.
+    pub why: Option<&'static str>,
+    /// Where to go afterwards: a path of this site.
+    pub next: String,
+    /// A form that was sent when nobody was signed in, kept until somebody is.
+    pub kept_form: Option<String>,
+    /// Accounts that anybody may use, in a demo: name, password, who it is.
+    pub demo_accounts: Vec<(&'static str, &'static str, &'static str)>,
+    /// Other ways in: a name and the address that begins there.
+    pub providers: Vec<(String, String)>,
+}
+
+/// The main part of the page.
+pub fn sign_in(page: SignInPage) -> AnyView {
+    let SignInPage { form: state, why, next, kept_form, demo_accounts, providers } = page;
+    let fields = vec![
+        field(&state, &Field { autocomplete: "username", ..Field::text("login", "Name or e-mail") }),
+        field(&state, &Field::password("password", "Password", "current-password")),
+        hidden("next", &next),
+        kept_form.map(|kept| hidden("kept_form", &kept)).into_any(),
+    ];
+    let providers = providers
+        .into_iter()
+        .map(|(name, address)| {
+            view! {
+                <p>
+                    <a class="button" href=address>
+                        {format!("Sign in with {name}")}
+                    </a>
+                </p>
+            }
+        })
+        .collect_view();
+    view! {
+        <section class="panel" aria-label="Sign in">
+            <div class="body">
+                {why.map(|why| view! { <p role="status">{why}</p> })}
+                {form(&state, "/sign-in", fields, "Sign in")}
+                {providers}
+            </div>
+        </section>
+        {(!demo_accounts.is_empty()).then(|| demo(&demo_accounts))}
+        <p class="quiet">
+            "No account, or the password is lost? An admin of the organisation makes a link that lets you choose one."
+        </p>
+    }
+    .into_any()
+}
+
+/// The accounts of a demo.
+fn demo(accounts: &[(&'static str, &'static str, &'static str)]) -> AnyView {
+    let rows = accounts
+        .iter()
+        .map(|(login, password, who)| {
+            view! {
+                <tr>
+                    <td>
+                        <code>{*login}</code>
+                    </td>
+                    <td>
+                        <code>{*password}</code>
+                    </td>
+                    <td>{*who}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <section class="panel" aria-labelledby="demo-accounts">
+            <header>
+                <h2 id="demo-accounts">"Accounts of this demo"</h2>
+            </header>
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">"Name"</th>
+                        <th scope="col">"Password"</th>
+                        <th scope="col">"Who it is"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </section>
+    }
+    .into_any()
+}
