@@ -4,6 +4,7 @@
 //! page by an opaque cursor.
 
 mod allocations;
+mod audit;
 mod bids;
 mod book;
 mod cycles;
@@ -11,6 +12,7 @@ mod market;
 mod people;
 
 pub use allocations::*;
+pub use audit::*;
 pub use bids::*;
 pub use book::*;
 pub use cycles::*;

@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 /// What any route may answer instead.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "describes answers; faults are made by AppError")]
-enum Problems {
+pub(super) enum Problems {
     /// A parameter is refused; `errors` names it
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(Problem),

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::AppError;
 use crate::policy::Viewer;
+use crate::services::audit::Origin;
 
 /// The query of an address, read into `T`. `T` denies unknown fields, so that a misspelt filter is not ignored.
 #[derive(Debug)]
@@ -61,5 +62,14 @@ impl<S: Sync> FromRequestParts<S> for Viewer {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, AppError> {
         parts.extensions.get::<Self>().cloned().ok_or_else(AppError::unauthenticated)
+    }
+}
+
+/// Where the request comes from, for the audit log. The layers around the routes note it.
+impl<S: Sync> FromRequestParts<S> for Origin {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
+        Ok(parts.extensions.get::<Self>().cloned().unwrap_or_default())
     }
 }

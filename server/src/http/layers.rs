@@ -2,10 +2,11 @@
 //! a problem document in place of a panic.
 
 use std::any::Any;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -16,6 +17,7 @@ use tracing::Instrument;
 
 use super::AppState;
 use crate::error::{AppError, ErrorKind};
+use crate::services::audit::Origin;
 use crate::telemetry::{REQUEST_SECONDS, REQUESTS};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -81,7 +83,7 @@ pub(super) async fn security_headers(request: Request, next: Next) -> Response {
 }
 
 /// Gives the request an id (its own, where it brings a usable one), logs it and measures it.
-async fn observe(State(state): State<AppState>, request: Request, next: Next) -> Response {
+async fn observe(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let id = request
         .headers()
         .get(REQUEST_ID)
@@ -94,6 +96,8 @@ async fn observe(State(state): State<AppState>, request: Request, next: Next) ->
         .get::<MatchedPath>()
         .map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
     let span = tracing::info_span!("request", id, %method, path = request.uri().path());
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_string());
+    request.extensions_mut().insert(Origin { address: peer, request_id: Some(id.clone()) });
     let started = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;
     let seconds = started.elapsed().as_secs_f64();

@@ -3,6 +3,7 @@
 
 mod answer;
 mod api;
+mod audit;
 mod backend;
 mod events;
 mod extract;
@@ -87,6 +88,7 @@ impl AppState {
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
+        (name = "organisation", description = "Who is who, what is set, and what was done with it"),
         (name = "market", description = "Prices, depth, allocations and cycles"),
         (name = "health", description = "For supervisors and monitoring"),
     )
@@ -96,7 +98,7 @@ struct Document;
 /// All routes that the OpenAPI document describes, and the document.
 fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
-        .nest("/api/v1", api::routes().routes(routes!(events::events)))
+        .nest("/api/v1", api::routes().routes(routes!(events::events)).merge(audit::routes()))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(metrics::metrics))

@@ -1,5 +1,6 @@
 //! What the product does, one file per noun. The REST API, the pages and the commands call these.
 
+pub mod audit;
 pub mod bids;
 mod checks;
 pub mod ledger;
@@ -20,7 +21,6 @@ use crate::store::Store;
 ///
 /// The methods stand in the files of their nouns; this is what they work with.
 pub struct Services {
-    #[expect(dead_code, reason = "the services of people and bids read and write it")]
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdSource,

@@ -21,12 +21,16 @@ macro_rules! migrations {
 
 /// The migrations for SQLite.
 pub(super) fn sqlite() -> Migrator {
-    Migrator::with_migrations(migrations!("sqlite", 1 "market", 2 "append_only", 3 "trace"))
+    Migrator::with_migrations(
+        migrations!("sqlite", 1 "market", 2 "append_only", 3 "trace", 5 "audit_allowances"),
+    )
 }
 
 /// The migrations for PostgreSQL.
 pub(super) fn postgres() -> Migrator {
-    Migrator::with_migrations(migrations!("postgres", 1 "market", 2 "append_only", 3 "trace"))
+    Migrator::with_migrations(
+        migrations!("postgres", 1 "market", 2 "append_only", 3 "trace", 5 "audit_allowances"),
+    )
 }
 
 /// What a failed migration means.

@@ -5,6 +5,7 @@
 //! writing transaction takes first. So running balances, the chain of the ledger and the order of versions are the same
 //! on both, and two processes on one PostgreSQL can't clear a cycle twice.
 
+pub mod audit;
 pub mod bids;
 pub(crate) mod db;
 pub mod demo;

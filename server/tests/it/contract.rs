@@ -194,31 +194,37 @@ async fn what_is_wrong_with_a_request_is_named_by_its_field() {
 
 #[tokio::test]
 async fn history_refuses_to_be_changed() {
-    const CHANGES: [&str; 6] = [
+    const CHANGES: [&str; 11] = [
         "UPDATE ledger_entry SET amount = 0",
         "DELETE FROM ledger_transfer",
         "UPDATE bid_version SET limit_price = 1",
         "UPDATE bid_version SET effective_cycle = 9 WHERE effective_cycle IS NOT NULL",
         "DELETE FROM team_version",
         "UPDATE cycle SET clear_micros = 0",
+        "UPDATE audit_entry SET reason = 'another'",
+        "DELETE FROM audit_entry",
+        "UPDATE allowance_version SET amount = 1",
+        "DELETE FROM allowance_version",
+        "UPDATE allowance_alert SET percent = 50",
+    ];
+    // Of the tables that this life leaves empty.
+    const ROWS: [&str; 3] = [
+        "INSERT INTO audit_entry (number, at, user_id, user_name, action, object_kind, object, reason) \
+         VALUES (1, 0, 'ada', 'Ada', 'team.changed', 'team', 'speech', 'why')",
+        "INSERT INTO allowance_version (team, version, amount, hard, written_at) VALUES ('speech', 1, 5, 0, 0)",
+        "INSERT INTO allowance_alert (team, month_starts_at, amount, percent, spent, cycle, fired_at) \
+         VALUES ('speech', 0, 5, 50, 3, 1, 0)",
     ];
     for test in fixture::both().await {
         create(&test.store).await;
         write(&test.store, async |tx| bids::place(tx, START, bid("a", "speech", "A100", 4)).await.unwrap())
             .await;
         Player::new(1).play(&test.store, START, 3).await;
+        for sql in ROWS {
+            run(&test.place, sql).await.unwrap();
+        }
         for sql in CHANGES {
-            let refused = match &test.place {
-                Place::Sqlite { path, .. } => {
-                    let pool =
-                        sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await.unwrap();
-                    sqlx::query(sql).execute(&pool).await.unwrap_err().to_string()
-                }
-                Place::Postgres { url, .. } => {
-                    let pool = sqlx::PgPool::connect(url).await.unwrap();
-                    sqlx::query(sql).execute(&pool).await.unwrap_err().to_string()
-                }
-            };
+            let refused = run(&test.place, sql).await.unwrap_err();
             assert!(refused.contains("history is append-only"), "{}: {sql}: {refused}", test.name);
         }
     }
@@ -300,4 +306,19 @@ async fn t002_a_chip_at_0_05_for_three_hours_costs_0_15_in_one_minute_steps() {
         const CHARGED: &str = "SELECT CAST(SUM(-amount) AS TEXT) FROM ledger_entry WHERE chip_type IS NOT NULL GROUP BY chip_type";
         assert_eq!(texts(&test.place, CHARGED).await, [MicroCredits(150_000).0.to_string()], "{}", test.name);
     }
+}
+
+/// Runs a statement past the store.
+async fn run(place: &Place, sql: &'static str) -> Result<(), String> {
+    match place {
+        Place::Sqlite { path, .. } => {
+            let pool = sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await.unwrap();
+            sqlx::query(sql).execute(&pool).await.map(drop)
+        }
+        Place::Postgres { url, .. } => {
+            let pool = sqlx::PgPool::connect(url).await.unwrap();
+            sqlx::query(sql).execute(&pool).await.map(drop)
+        }
+    }
+    .map_err(|error| error.to_string())
 }

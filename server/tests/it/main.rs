@@ -2,6 +2,7 @@
 
 mod api;
 mod app;
+mod audit;
 mod clearing;
 mod commands;
 mod contract;
