@@ -14,6 +14,7 @@ pub mod error;
 pub mod http;
 pub mod json;
 pub mod logging;
+pub mod oidc;
 pub mod policy;
 pub mod replay;
 pub mod serve;

@@ -6,6 +6,7 @@
 mod database;
 mod key;
 mod log;
+mod oidc;
 mod server;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::path::Path;
 pub use database::DatabaseConfig;
 pub use key::{Key, Origin};
 pub use log::{LogConfig, LogFormat};
+pub use oidc::{OidcConfig, Secret};
 pub use server::ServerConfig;
 
 use crate::error::AppError;
@@ -32,6 +34,8 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// What is logged and how.
     pub log: LogConfig,
+    /// Sign-in by an identity provider.
+    pub oidc: OidcConfig,
 }
 
 impl Default for Config {
@@ -40,6 +44,7 @@ impl Default for Config {
             server: ServerConfig::unset(),
             database: DatabaseConfig::unset(),
             log: LogConfig::unset(),
+            oidc: OidcConfig::unset(),
         };
         for key in keys() {
             // The defaults stand in the tables as texts; a test shows that each is a value its key takes.
@@ -51,7 +56,7 @@ impl Default for Config {
 
 /// All keys in the order of the default file.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    server::KEYS.iter().chain(database::KEYS).chain(log::KEYS)
+    server::KEYS.iter().chain(database::KEYS).chain(log::KEYS).chain(oidc::KEYS)
 }
 
 /// Where settings come from.
