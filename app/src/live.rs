@@ -1,8 +1,10 @@
 //! The live market: one stream of server events for all pages.
 //!
-//! The server greets each new stream with the present clock and then sends one `cycle` event per cleared cycle.
-//! A newer cycle raises `version`, which the pages' resources depend on: they read again and swap the result in.
-//! The browser resumes a dropped stream by itself with `Last-Event-ID`; after `reset` everything is read again.
+//! The server greets each new stream with the present clock and then sends one `cycle` event per cleared cycle, and
+//! `stale` when none clears or the market has recovered. A newer cycle raises `version`, which the pages' resources
+//! depend on: they read again and swap the result in. The browser resumes a dropped stream by itself with
+//! `Last-Event-ID`; a stream that the server refused is opened anew after the last known cycle. After `reset`
+//! everything is read again.
 
 use common::api::MarketClock;
 use leptos::prelude::*;
@@ -110,7 +112,7 @@ mod browser {
 
     struct Stream {
         source: EventSource,
-        _listeners: [Closure<dyn FnMut(MessageEvent)>; 2],
+        _listeners: [Closure<dyn FnMut(MessageEvent)>; 3],
         _states: [Closure<dyn FnMut(Event)>; 2],
     }
 
@@ -128,7 +130,7 @@ mod browser {
             let tick = move || self.now_seconds.set(Some(seconds_since_1970()));
             tick();
             set_interval(tick, Duration::from_secs(1));
-            self.open();
+            self.open(EVENTS_URL);
         }
 
         /// Makes the live pages read again.
@@ -145,37 +147,58 @@ mod browser {
             self.clock.set(Some(clock));
         }
 
-        fn open(self) {
-            let Ok(source) = EventSource::new(EVENTS_URL) else {
+        /// Opens the stream again from where it was.
+        fn reopen(self) {
+            let known = self.clock.with_untracked(|known| known.as_ref().map(|known| known.cycle));
+            match known {
+                Some(cycle) => self.open(&format!("{EVENTS_URL}?after={cycle}")),
+                None => self.open(EVENTS_URL),
+            }
+        }
+
+        fn open(self, address: &str) {
+            let Ok(source) = EventSource::new(address) else {
                 self.connection.set(Connection::Reconnecting);
                 return;
             };
-            let on_cycle = Closure::new(move |event: MessageEvent| {
-                let Some(data) = event.data().as_string() else { return };
-                match leptos::serde_json::from_str(&data) {
-                    Ok(clock) => self.receive(clock),
-                    // A newer server with another form of the event: what the page reads again is right in any case.
-                    Err(_) => self.read_again(),
+            let on_cycle = Closure::new(move |event: MessageEvent| match clock_of(&event) {
+                Some(clock) => self.receive(clock),
+                // A newer server with another form of the event: what the page reads again is right in any case.
+                None => self.read_again(),
+            });
+            let on_reset = Closure::new(move |event: MessageEvent| {
+                if let Some(clock) = clock_of(&event) {
+                    self.clock.set(Some(clock));
+                }
+                self.read_again();
+            });
+            let on_stale = Closure::new(move |event: MessageEvent| {
+                if let Some(clock) = clock_of(&event) {
+                    self.receive(clock);
                 }
             });
-            let on_reset = Closure::new(move |_: MessageEvent| self.read_again());
             let on_open = Closure::new(move |_: Event| self.connection.set(Connection::Live));
             let on_error = Closure::new(move |event: Event| {
                 self.connection.set(Connection::Reconnecting);
                 let source = event.target().and_then(|target| target.dyn_into::<EventSource>().ok());
                 if source.is_some_and(|source| source.ready_state() == EventSource::CLOSED) {
-                    set_timeout(move || self.open(), RETRY);
+                    set_timeout(move || self.reopen(), RETRY);
                 }
             });
-            for (name, listener) in [("cycle", &on_cycle), ("reset", &on_reset)] {
+            for (name, listener) in [("cycle", &on_cycle), ("reset", &on_reset), ("stale", &on_stale)] {
                 // Registering a listener on a new source cannot fail.
                 drop(source.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref()));
             }
             source.set_onopen(Some(on_open.as_ref().unchecked_ref()));
             source.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-            let stream = Stream { source, _listeners: [on_cycle, on_reset], _states: [on_open, on_error] };
+            let listeners = [on_cycle, on_reset, on_stale];
+            let stream = Stream { source, _listeners: listeners, _states: [on_open, on_error] };
             STREAM.with_borrow_mut(|open| *open = Some(stream));
         }
+    }
+
+    fn clock_of(event: &MessageEvent) -> Option<MarketClock> {
+        leptos::serde_json::from_str(&event.data().as_string()?).ok()
     }
 
     fn seconds_since_1970() -> i64 {

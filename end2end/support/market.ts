@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -10,8 +10,13 @@ const program = resolve(process.env.QUOTA_PROGRAM ?? "../target/debug/quota-mark
 /** Seconds between two clearings. */
 const cycleSeconds = 2;
 
-/** Flags that make a demo market quickly: enough history for prices, a short cycle. */
-const demoFlags = ["--history", "7d", "--cycle", String(cycleSeconds)];
+/** Where a market keeps what it knows, and how much history a fresh one begins with. */
+type MarketOptions = {
+  /** A PostgreSQL's address; without one the market has a file of its own. */
+  database?: string;
+  /** Enough for prices unless a test says otherwise. */
+  history?: string;
+};
 
 /** How long a demo may take to make its history, to listen, and to end the last minute of its history. */
 const startLimitMillis = 150_000;
@@ -24,12 +29,13 @@ export class Market {
   private constructor(
     readonly port: number,
     private readonly folder: string,
+    private readonly options: MarketOptions,
   ) {}
 
   /** Starts a market on a free port of this machine. */
-  static async start(): Promise<Market> {
+  static async start(options: MarketOptions = {}): Promise<Market> {
     const folder = await mkdtemp(join(tmpdir(), "quota-market-"));
-    const market = new Market(await freePort(), folder);
+    const market = new Market(await freePort(), folder, options);
     await market.run();
     return market;
   }
@@ -39,9 +45,10 @@ export class Market {
   }
 
   /** Starts the process and waits until it clears at its own pace. */
-  async run(): Promise<void> {
-    const database = `sqlite:${join(this.folder, "market.sqlite")}`;
-    const flags = ["demo", "--listen", `127.0.0.1:${this.port}`, "--database", database, ...demoFlags];
+  async run(history = this.options.history ?? "7d"): Promise<void> {
+    const database = this.options.database ?? `sqlite:${join(this.folder, "market.sqlite")}`;
+    const place = ["--listen", `127.0.0.1:${this.port}`, "--database", database];
+    const flags = ["demo", ...place, "--history", history, "--cycle", String(cycleSeconds)];
     const child = spawn(program, flags, { stdio: ["ignore", "pipe", "pipe"] });
     this.process = child;
     let failure: Error | undefined;
@@ -65,6 +72,13 @@ export class Market {
     const ended = new Promise((done) => child.once("exit", done));
     child.kill("SIGKILL");
     await ended;
+  }
+
+  /** Kills the process and starts a market anew in its place: its history is another one, and shorter. */
+  async beginAnew(): Promise<void> {
+    await this.kill();
+    for (const file of await readdir(this.folder)) await rm(join(this.folder, file));
+    await this.run("1h");
   }
 
   /** Kills the process and removes its data. */

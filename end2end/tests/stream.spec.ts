@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { Market } from "../support/market.js";
+import { Postgres } from "../support/postgres.js";
 import { expect, open, shownCycle, streamState, test } from "../support/test.js";
 import { Wire } from "../support/wire.js";
 
@@ -69,6 +70,58 @@ test("a market that is killed and started again goes on, and so does the page", 
     await expect(streamState(page)).toHaveAttribute("data-state", "live");
     await expect.poll(() => shownCycle(page)).toBeGreaterThan(before + 1);
     expect(gaps(await noted())).toEqual([]);
+  } finally {
+    await page.close();
+    await market.remove();
+  }
+});
+
+test("a market whose database goes away says that it is stale, and recovers", async ({ page }) => {
+  const database = await Postgres.start();
+  const market = await Market.start({ database: database.url, history: "1h" });
+  try {
+    await open(page, `${market.base}/`);
+    await expect(streamState(page)).toHaveAttribute("data-state", "live");
+    const rows = await page.locator("table.prices tbody tr").count();
+
+    await database.goAway();
+    await expect(streamState(page)).toHaveAttribute("data-state", "stale");
+    await expect(streamState(page)).toContainText(/Stale for \d+/);
+    const banner = page.getByRole("status").filter({ hasText: "No new cycle since" });
+    await expect(banner).toContainText("stay in force");
+    const stalled = await shownCycle(page);
+    await expect(page.locator("table.prices tbody tr")).toHaveCount(rows);
+
+    await database.comeUp();
+    await expect(streamState(page)).toHaveAttribute("data-state", "live");
+    await expect(banner).toHaveCount(0);
+    await expect.poll(() => shownCycle(page)).toBeGreaterThan(stalled);
+  } finally {
+    await page.close();
+    await market.remove();
+    await database.remove();
+  }
+});
+
+test("a page of a market that began anew reads everything again", async ({ page, request }) => {
+  const market = await Market.start({ history: "12h" });
+  try {
+    await open(page, `${market.base}/`);
+    await expect(streamState(page)).toHaveAttribute("data-state", "live");
+    await page.evaluate(() => (document.documentElement.dataset.loadedOnce = "yes"));
+    const before = await shownCycle(page);
+
+    await market.beginAnew();
+    await expect(streamState(page)).toHaveAttribute("data-state", "live");
+    await expect.poll(() => shownCycle(page)).toBeLessThan(before);
+    await expect(page.locator("html")).toHaveAttribute("data-loaded-once", "yes");
+    // What it shows is the new market's, not what it had.
+    await expect(async () => {
+      const { clock, rows } = await (await request.get(`${market.base}/api/v1/market`)).json();
+      const prices = await page.locator('table.prices [data-label="Market price"]').allTextContents();
+      expect(prices).toEqual(rows.map((row: { reference_price: string | null }) => row.reference_price ?? "–"));
+      expect(await shownCycle(page)).toBe(clock.cycle);
+    }).toPass();
   } finally {
     await page.close();
     await market.remove();

@@ -77,9 +77,10 @@ pub(crate) struct OwnServer {
 }
 
 impl OwnServer {
-    /// Makes one that does not run yet; none where PostgreSQL is left out on purpose.
+    /// Makes one that does not run yet; none where PostgreSQL is left out on purpose, or is on another machine.
     pub(crate) fn stopped() -> Option<Self> {
-        if std::env::var_os(SKIP).is_some() {
+        let is_elsewhere = std::env::var_os(URL).is_some() && binaries().is_none();
+        if std::env::var_os(SKIP).is_some() || is_elsewhere {
             return None;
         }
         let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
