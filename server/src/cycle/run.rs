@@ -10,7 +10,7 @@ use super::{ClearedCycle, Clearing, clear_due, market_clock, rebuild};
 use crate::clock::Clock;
 use crate::error::{AppError, ErrorKind};
 use crate::services::live::{Cleared, Live};
-use crate::store::entities::{self, Organisation, Setup};
+use crate::store::entities::{self, Organisation};
 use crate::store::history::step_start;
 use crate::store::{Store, results, rollup};
 use crate::telemetry::{CYCLE_SECONDS, CYCLES};
@@ -99,7 +99,8 @@ async fn clear_or_follow(
     Ok(newest)
 }
 
-/// The last stored cycle, computed again; none before the first.
+/// The last stored cycle, computed again; none before the first. Its clock has the newest settings: as in [`clear_due`] a
+/// change of the cycle's length counts at once, so that a market that goes on at another pace does so without a pause.
 ///
 /// # Errors
 /// The database can't be read, or the cycle can't be computed again.
@@ -107,10 +108,9 @@ pub async fn newest_cycle(store: &Store) -> Result<Option<ClearedCycle>, AppErro
     let mut tx = store.read().await?;
     let Some(last) = results::last_cycle(&mut tx).await? else { return Ok(None) };
     let rebuilt = rebuild(&mut tx, last.number).await?;
-    let setup =
-        Setup::in_cycle(&mut tx, last.number).await?.map(|setup| setup.organisation).unwrap_or_default();
+    let organisation: Option<Organisation> = entities::newest(&mut tx).await?.pop();
     Ok(Some(ClearedCycle {
-        clock: market_clock(&setup, last.number, last.starts_at),
+        clock: market_clock(&organisation.unwrap_or_default(), last.number, last.starts_at),
         cleared: rebuilt.cleared,
     }))
 }

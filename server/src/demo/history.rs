@@ -1,5 +1,7 @@
 //! The demo's past: sets the organisation up, clears weeks of cycles at once, and hands over to the clock.
 
+use std::collections::BTreeMap;
+
 use common::instant::{Instant, MICROS_PER_SECOND};
 use indicatif::{ProgressBar, ProgressStyle};
 use market::snapshot::Lending;
@@ -13,6 +15,7 @@ use crate::services::{bids, organisation};
 use crate::store::demo::{self as stored, Stretch};
 use crate::store::entities::{self, ChipType, Organisation, OwnedSupply, Pool, Setup, Team};
 use crate::store::history::step_start;
+use crate::store::results::Cycle;
 use crate::store::{Store, Tx, bids as stored_bids, results};
 
 /// Seconds of a cycle in all but the last day of history: enough for charts of days and weeks, quick to clear.
@@ -241,7 +244,7 @@ async fn set_pace(store: &Store, clock: &dyn Clock, args: &DemoArgs) -> Result<(
         ..present.clone()
     };
     let now = clock.now();
-    rescale(&mut tx, now, last.number, last.starts_at, present, &next).await?;
+    rescale(&mut tx, now, &last, present, &next).await?;
     change_pace(&mut tx, now, &next).await?;
     tx.commit().await
 }
@@ -251,34 +254,41 @@ async fn set_pace(store: &Store, clock: &dyn Clock, args: &DemoArgs) -> Result<(
 async fn rescale(
     tx: &mut Tx,
     now: Instant,
-    last: u64,
-    since: Instant,
+    last: &Cycle,
     present: &Stretch,
     next: &Stretch,
 ) -> Result<(), AppError> {
-    let done = done_by(tx, last, since.plus_seconds(present.cycle_seconds.into())).await?;
-    for bid in stored_bids::in_cycle(tx, last).await? {
+    // The trace is played to the end of the last cycle. The first one of the clock may begin before that.
+    let played_to = last.starts_at.plus_seconds(present.cycle_seconds.into());
+    let begins_at =
+        if present.live { played_to } else { next_start(last.starts_at, now, next.cycle_seconds) };
+    let done = done_by(tx, last.number, played_to).await?;
+    let done_at_first = done_by(tx, last.number, begins_at).await?;
+    for bid in stored_bids::in_cycle(tx, last.number).await? {
         // What its team changed since then stays changed.
         let Some(bid) = stored_bids::newest(tx, &bid.id).await?.filter(|bid| !bid.state.is_end()) else {
             continue;
         };
         let Some(work) = bid.terms.work_chip_seconds else { continue };
-        let done = done.get(&bid.number).copied().unwrap_or(0).min(work);
+        let by = |done: &BTreeMap<u64, u64>| done.get(&bid.number).copied().unwrap_or(0).min(work);
         // Left in seconds of the trace, then in seconds of the next pace.
-        let left = scaled(work - done, present.trace_seconds, present.cycle_seconds);
-        let work = done + scaled(left, next.cycle_seconds, next.trace_seconds);
+        let left = scaled(work - by(&done), present.trace_seconds, present.cycle_seconds);
+        let work = (by(&done_at_first) + scaled(left, next.cycle_seconds, next.trace_seconds)).max(1);
         let terms = stored_bids::BidTerms { work_chip_seconds: Some(work), ..bid.terms };
         bids::amend(tx, now, &bid.id, Some(bid.version), terms).await?;
     }
     Ok(())
 }
 
+/// When a clock with cycles of so many seconds clears first after a cycle that began at `last`: at once where a cycle is
+/// due, else with the next one.
+fn next_start(last: Instant, now: Instant, cycle_seconds: u32) -> Instant {
+    let seconds = i64::from(cycle_seconds);
+    step_start(now, seconds).max(step_start(last, seconds).plus_seconds(seconds))
+}
+
 /// Chip-seconds of work that each bid in a cycle has done at an instant after its start, by the bid's number.
-async fn done_by(
-    tx: &mut Tx,
-    cycle: u64,
-    at: Instant,
-) -> Result<std::collections::BTreeMap<u64, u64>, AppError> {
+async fn done_by(tx: &mut Tx, cycle: u64, at: Instant) -> Result<BTreeMap<u64, u64>, AppError> {
     let results = results::bid_results_in(tx, cycle).await?;
     let done = results.into_iter().map(|(result, since)| {
         let free = result.opportunistic.map_or(0, |(_, chips)| chips.0);

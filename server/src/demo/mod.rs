@@ -94,6 +94,10 @@ pub async fn prepare(store: &Store, clock: &dyn Clock, args: &DemoArgs) -> Resul
         history::set_up(store, &course, clock.now(), args, chips).await?;
     }
     history::catch_up(store, &course, clock, args).await?;
+    // The loop may find a cycle due as soon as it starts: what that one plays must be there.
+    if let Some((last, _)) = last_cycle(store).await? {
+        player::place(&course, store, clock, last + 1).await?;
+    }
     Ok(Demo { course })
 }
 

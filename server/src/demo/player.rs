@@ -48,7 +48,12 @@ pub(super) async fn play(
 }
 
 /// Places the bids of a cycle in one transaction; the answer is how many are new. Placing them again changes nothing.
-async fn place(course: &Course, store: &Store, clock: &dyn Clock, cycle: u64) -> Result<usize, AppError> {
+pub(super) async fn place(
+    course: &Course,
+    store: &Store,
+    clock: &dyn Clock,
+    cycle: u64,
+) -> Result<usize, AppError> {
     let mut tx = store.write().await?;
     let stretches = stored::stretches(&mut tx).await?;
     let new = bids::place_many(&mut tx, clock.now(), course.bids_of(&stretches, cycle)?).await?;

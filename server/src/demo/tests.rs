@@ -58,11 +58,18 @@ async fn history_is_cleared_and_the_clock_takes_over() {
     assert!(prices.iter().map(|row| row.paid.0).sum::<u64>() > 100, "{prices:?}");
     drop(tx);
 
+    // The clock is some seconds past the last minute: with cycles of 10 s the first live one is due at once.
+    let next_at = crate::cycle::newest_cycle(&store).await.unwrap().unwrap().clock.next_at;
+    assert_eq!(next_at.to_string(), "2026-11-30T14:07:10Z");
+    let first = clear_due(&store, &mut Clearing::new(), clock.now()).await.unwrap().unwrap();
+    assert_eq!(first.clock.cleared_at.to_string(), "2026-11-30T14:07:20Z");
+    assert!(first.cleared.snapshot.bids.len() > 20, "with its bids");
+
     live_cycles(&demo, &store, &clock, 3).await;
-    assert_eq!(last_cycle(&store).await.unwrap().unwrap().0, 191);
+    assert_eq!(last_cycle(&store).await.unwrap().unwrap().0, 192);
     let report = crate::cycle::verify::verify(&store, None, None, |_, _| ()).await.unwrap();
     assert!(report.is_clean(), "{report}");
-    assert_eq!(report.cycles, Some((1, 191)));
+    assert_eq!(report.cycles, Some((1, 192)));
 }
 
 #[tokio::test]
@@ -74,18 +81,20 @@ async fn a_demo_goes_on_where_it_was_and_places_nothing_twice() {
     assert_eq!(last_cycle(&store).await.unwrap(), before, "nothing is cleared again");
 
     let next = before.unwrap().0 + 1;
-    let place = async || {
+    let place = async |cycles: std::ops::Range<u64>| {
         let mut tx = store.write().await.unwrap();
         let stretches = stored::stretches(&mut tx).await.unwrap();
-        let bids = demo.course.bids_of(&stretches, next).unwrap();
+        let bids_of = |cycle| demo.course.bids_of(&stretches, cycle).unwrap();
+        let bids: Vec<_> = cycles.flat_map(bids_of).collect();
         let (count, clock) = (bids.len(), clock.now());
         let new = crate::services::bids::place_many(&mut tx, clock, bids).await.unwrap();
         tx.commit().await.unwrap();
         (count, new)
     };
-    let (count, new) = place().await;
-    assert_eq!(new, count);
-    assert_eq!(place().await, (count, 0));
+    assert_eq!(place(next..next + 1).await.1, 0, "what the first live cycle plays is placed already");
+    let (count, new) = place(next + 1..next + 60).await;
+    assert!(count > 0 && new == count, "{new} of {count} are new");
+    assert_eq!(place(next + 1..next + 60).await, (count, 0));
 }
 
 #[tokio::test]
