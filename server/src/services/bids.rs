@@ -204,6 +204,18 @@ async fn take_position(
     Ok(position)
 }
 
+/// Whether the first version of a bid says what the request with that hash said. A request may have left the place in
+/// the queue open.
+pub(crate) fn is_as_requested(placed: &BidVersion, request: [u8; 32]) -> Result<bool, AppError> {
+    let (id, team, terms) = (placed.id.clone(), placed.team.clone(), placed.terms.clone());
+    let mut bid = NewBid { id, team, terms };
+    if request_sha256(&bid)? == request {
+        return Ok(true);
+    }
+    bid.terms.position = 0;
+    Ok(request_sha256(&bid)? == request)
+}
+
 /// The hash by which a repeated request is told from another one with the same id.
 fn request_sha256(bid: &NewBid) -> Result<[u8; 32], AppError> {
     let terms = &bid.terms;

@@ -152,6 +152,23 @@ pub(crate) async fn request_sha256(tx: &mut Tx, id: &BidId) -> Result<Option<[u8
     row.map(|mut row| row.sha256()).transpose()
 }
 
+/// The first versions of the bids with numbers above `after`, at most `limit`, each with the hash of the request that
+/// placed it and the cycle with which it took effect, in order of their numbers.
+pub(crate) async fn first_versions(
+    tx: &mut Tx,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<(BidVersion, [u8; 32], Option<u64>)>, AppError> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        ", b.request_sha256, v.effective_cycle FROM bid b JOIN bid_version v ON v.bid = b.number AND v.version = 1",
+        " WHERE b.number > $1 ORDER BY b.number LIMIT $2"
+    );
+    let mut rows = tx.rows(SQL, values![after, limit]).await?;
+    rows.iter_mut().map(|row| Ok((from_row(row)?, row.sha256()?, row.optional_unsigned()?))).collect()
+}
+
 /// The number that the next new bid gets.
 pub(crate) async fn next_number(tx: &mut Tx) -> Result<u64, AppError> {
     let row = tx.row("SELECT COALESCE(MAX(number), 0) + 1 FROM bid", []).await?;

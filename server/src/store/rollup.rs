@@ -1,7 +1,8 @@
 //! Roll-ups: hours from raw rows, days from hours, and an end for raw rows that are old.
 //!
 //! Hours and days are those of UTC. An hour is rolled up once it is over and everything in it is accounted; `price_hour`
-//! gets its rows last, so its newest hour says how far the roll-ups go.
+//! gets its rows last, so its newest hour says how far the roll-ups go. What an hour or a day says is a function of its
+//! parts ([`hours_of_parts`], [`day_of_hours`]), so that verification can ask for it again.
 
 use common::ids::{ChipTypeId, PoolId};
 use common::instant::Instant;
@@ -27,11 +28,27 @@ macro_rules! price_columns {
     };
 }
 
+/// The columns that [`piece_from_row`] reads where no pool is asked for.
+macro_rules! stored_price {
+    () => {
+        "starts_at, cycle, seconds, priced_seconds, reference_price, low, high, supply_chip_seconds, \
+         asked_chip_seconds, paid_chip_seconds, opportunistic_chip_seconds, CAST(0 AS BIGINT), NULL"
+    };
+}
+
 /// The end of the last hour that is rolled up; none before the first.
 pub(crate) async fn rolled_up_to(tx: &mut Tx) -> Result<Option<Instant>, AppError> {
     let row = tx.row("SELECT MAX(starts_at) FROM price_hour", []).await?;
     let last = row.map_or(Ok(None), |mut row| row.optional_int())?;
     Ok(last.map(|start| Instant(start).plus_seconds(HOUR)))
+}
+
+/// The first hour of usage or of pool prices that has no hour of prices up to `end` beside it; none where all have.
+pub(crate) async fn first_beyond(tx: &mut Tx, end: Option<Instant>) -> Result<Option<Instant>, AppError> {
+    const SQL: &str = "SELECT MIN(starts_at) FROM (SELECT starts_at FROM usage_hour UNION ALL \
+        SELECT starts_at FROM pool_price_hour) AS hours WHERE starts_at >= $1";
+    let row = tx.row(SQL, values![end.map_or(i64::MIN, |end| end.0)]).await?;
+    Ok(row.map_or(Ok(None), |mut row| row.optional_int())?.map(Instant))
 }
 
 /// Rolls up the first hour that is due, with its day where that is over; the answer is whether there was one.
@@ -65,57 +82,190 @@ pub async fn roll_up_next_hour(tx: &mut Tx) -> Result<bool, AppError> {
 
 /// Rolls up one hour; false where no chip type had a price row in it.
 async fn roll_up_hour(tx: &mut Tx, start: Instant, end: Instant) -> Result<bool, AppError> {
-    const USAGE: &str = concat!(
-        "INSERT INTO usage_hour (",
-        usage_columns!(),
-        ") SELECT $1, team, chip_type, ",
-        "CAST(SUM(granted_chip_seconds) AS BIGINT), CAST(SUM(used_chip_seconds) AS BIGINT), ",
-        "CAST(SUM(opportunistic_chip_seconds) AS BIGINT), CAST(SUM(cost) AS BIGINT) FROM usage ",
-        "WHERE starts_at >= $1 AND starts_at < $2 GROUP BY team, chip_type"
-    );
-    const PAIRS: &str = "SELECT DISTINCT pool, chip_type FROM pool_price ORDER BY pool, chip_type";
-    tx.execute(USAGE, values![start.0, end.0]).await?;
-    let mut local_rows = Vec::new();
-    for mut row in tx.rows(PAIRS, []).await? {
-        let (pool, chip_type): (PoolId, ChipTypeId) = (row.id()?, row.id()?);
-        let pieces = history::raw_pieces(tx, &chip_type, Some(&pool), start, end, HOUR).await?;
-        for hour in history::fold(pieces, HOUR) {
-            if let Some(price) = hour.local_price() {
-                let seconds = hour.local_priced_seconds;
-                local_rows.push(values![start.0, pool.as_str(), chip_type.as_str(), seconds, price.0]);
-            }
-        }
-    }
+    const USAGE: &str = concat!("INSERT INTO usage_hour (", usage_columns!(), ")");
     const LOCAL: &str =
         "INSERT INTO pool_price_hour (starts_at, pool, chip_type, priced_seconds, local_price)";
-    tx.insert(LOCAL, local_rows).await?;
-    let mut price_rows = Vec::new();
-    for chip_type in chip_types(tx).await? {
-        let pieces = history::raw_pieces(tx, &chip_type, None, start, end, HOUR).await?;
-        price_rows.extend(history::fold(pieces, HOUR).iter().map(|hour| price_values(&chip_type, hour)));
-    }
-    let some = !price_rows.is_empty();
-    tx.insert(concat!("INSERT INTO price_hour (", price_columns!(), ")"), price_rows).await?;
-    Ok(some)
+    const PRICES: &str = concat!("INSERT INTO price_hour (", price_columns!(), ")");
+    let hour = hours_of_parts(tx, start, end).await?;
+    tx.insert(USAGE, hour.usage.iter().map(usage::row_values).collect()).await?;
+    tx.insert(LOCAL, hour.pool_prices.iter().map(PoolPriceHour::values).collect()).await?;
+    tx.insert(PRICES, hour.prices.iter().map(RolledUpPrice::values).collect()).await?;
+    Ok(!hour.prices.is_empty())
 }
 
 /// Rolls up one day from its hours.
 async fn roll_up_day(tx: &mut Tx, start: Instant, end: Instant) -> Result<(), AppError> {
-    const USAGE: &str = concat!(
-        "INSERT INTO usage_day (",
-        usage_columns!(),
-        ") SELECT $1, team, chip_type, ",
-        "CAST(SUM(granted_chip_seconds) AS BIGINT), CAST(SUM(used_chip_seconds) AS BIGINT), ",
-        "CAST(SUM(opportunistic_chip_seconds) AS BIGINT), CAST(SUM(cost) AS BIGINT) FROM usage_hour ",
-        "WHERE starts_at >= $1 AND starts_at < $2 GROUP BY team, chip_type"
-    );
-    tx.execute(USAGE, values![start.0, end.0]).await?;
-    let mut rows = Vec::new();
+    const USAGE: &str = concat!("INSERT INTO usage_day (", usage_columns!(), ")");
+    const PRICES: &str = concat!("INSERT INTO price_day (", price_columns!(), ")");
+    let day = day_of_hours(tx, start, end).await?;
+    tx.insert(USAGE, day.usage.iter().map(usage::row_values).collect()).await?;
+    tx.insert(PRICES, day.prices.iter().map(RolledUpPrice::values).collect()).await
+}
+
+/// What is rolled up over hours or a day, each list in the order of its key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RolledUp {
+    pub(crate) usage: Vec<Usage>,
+    pub(crate) prices: Vec<RolledUpPrice>,
+    /// Of hours only.
+    pub(crate) pool_prices: Vec<PoolPriceHour>,
+}
+
+/// A row of `price_hour` or `price_day`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RolledUpPrice {
+    pub(crate) chip_type: ChipTypeId,
+    /// With its price averaged, as it is stored.
+    pub(crate) piece: PricePiece,
+}
+
+/// A row of `pool_price_hour`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PoolPriceHour {
+    pub(crate) starts_at: Instant,
+    pub(crate) pool: PoolId,
+    pub(crate) chip_type: ChipTypeId,
+    pub(crate) priced_seconds: i64,
+    pub(crate) local_price: Price,
+}
+
+impl RolledUpPrice {
+    fn new(chip_type: &ChipTypeId, piece: &PricePiece) -> Self {
+        let price_seconds = weighed(piece.reference_price(), piece.priced_seconds);
+        Self { chip_type: chip_type.clone(), piece: PricePiece { price_seconds, ..piece.clone() } }
+    }
+
+    fn values(&self) -> [Value; 12] {
+        let piece = &self.piece;
+        values![
+            piece.starts_at.0,
+            self.chip_type.as_str(),
+            piece.cycle,
+            piece.seconds,
+            piece.priced_seconds,
+            piece.reference_price().map(|price| price.0),
+            piece.low.map(|price| price.0),
+            piece.high.map(|price| price.0),
+            piece.supply_chip_seconds,
+            piece.asked_chip_seconds,
+            piece.paid_chip_seconds,
+            piece.opportunistic_chip_seconds,
+        ]
+    }
+}
+
+impl PoolPriceHour {
+    fn values(&self) -> [Value; 5] {
+        let (pool, chip_type) = (self.pool.as_str(), self.chip_type.as_str());
+        values![self.starts_at.0, pool, chip_type, self.priced_seconds, self.local_price.0]
+    }
+}
+
+/// A price that held for so many seconds, times them.
+fn weighed(price: Option<Price>, seconds: i64) -> i128 {
+    price.map_or(0, |price| i128::from(price.0) * i128::from(seconds))
+}
+
+/// The hours between two full hours as their cycles and pieces of usage make them.
+pub(crate) async fn hours_of_parts(tx: &mut Tx, start: Instant, end: Instant) -> Result<RolledUp, AppError> {
+    // Instants are microseconds; the division is a whole one.
+    const USAGE: &str = "SELECT starts_at / 3600000000 * 3600000000 AS hour, team, chip_type, \
+        CAST(SUM(granted_chip_seconds) AS BIGINT), CAST(SUM(used_chip_seconds) AS BIGINT), \
+        CAST(SUM(opportunistic_chip_seconds) AS BIGINT), CAST(SUM(cost) AS BIGINT) FROM usage \
+        WHERE starts_at >= $1 AND starts_at < $2 GROUP BY 1, team, chip_type ORDER BY 1, team, chip_type";
+    const PAIRS: &str = "SELECT DISTINCT pool, chip_type FROM pool_price ORDER BY pool, chip_type";
+    let usage = tx.rows(USAGE, values![start.0, end.0]).await?.into_iter().map(usage::from_row);
+    let mut rolled_up = RolledUp { usage: usage.collect::<Result<_, _>>()?, ..RolledUp::default() };
+    for mut row in tx.rows(PAIRS, []).await? {
+        let (pool, chip_type): (PoolId, ChipTypeId) = (row.id()?, row.id()?);
+        let pieces = history::raw_pieces(tx, &chip_type, Some(&pool), start, end, HOUR).await?;
+        let hours = history::fold(pieces, HOUR);
+        rolled_up.pool_prices.extend(hours.iter().filter_map(|hour| {
+            let (starts_at, priced_seconds) = (hour.starts_at, hour.local_priced_seconds);
+            let (pool, chip_type, local_price) = (pool.clone(), chip_type.clone(), hour.local_price()?);
+            Some(PoolPriceHour { starts_at, pool, chip_type, priced_seconds, local_price })
+        }));
+    }
+    for chip_type in chip_types(tx).await? {
+        let pieces = history::raw_pieces(tx, &chip_type, None, start, end, HOUR).await?;
+        let hours = history::fold(pieces, HOUR);
+        rolled_up.prices.extend(hours.iter().map(|hour| RolledUpPrice::new(&chip_type, hour)));
+    }
+    Ok(rolled_up)
+}
+
+/// A day as its hours make it.
+pub(crate) async fn day_of_hours(tx: &mut Tx, start: Instant, end: Instant) -> Result<RolledUp, AppError> {
+    const USAGE: &str = "SELECT CAST($1 AS BIGINT), team, chip_type, CAST(SUM(granted_chip_seconds) AS BIGINT), \
+        CAST(SUM(used_chip_seconds) AS BIGINT), CAST(SUM(opportunistic_chip_seconds) AS BIGINT), \
+        CAST(SUM(cost) AS BIGINT) FROM usage_hour WHERE starts_at >= $1 AND starts_at < $2 \
+        GROUP BY team, chip_type ORDER BY team, chip_type";
+    let usage = tx.rows(USAGE, values![start.0, end.0]).await?.into_iter().map(usage::from_row);
+    let mut rolled_up = RolledUp { usage: usage.collect::<Result<_, _>>()?, ..RolledUp::default() };
     for chip_type in chip_types(tx).await? {
         let hours = price_pieces(tx, &chip_type, None, start, end, HOUR).await?;
-        rows.extend(history::fold(hours, DAY).iter().map(|day| price_values(&chip_type, day)));
+        let days = history::fold(hours, DAY);
+        rolled_up.prices.extend(days.iter().map(|day| RolledUpPrice::new(&chip_type, day)));
     }
-    tx.insert(concat!("INSERT INTO price_day (", price_columns!(), ")"), rows).await
+    Ok(rolled_up)
+}
+
+/// The hours that are stored between two instants.
+pub(crate) async fn stored_hours(tx: &mut Tx, start: Instant, end: Instant) -> Result<RolledUp, AppError> {
+    const USAGE: &str = concat!(
+        "SELECT ",
+        usage_columns!(),
+        " FROM usage_hour WHERE starts_at >= $1 AND starts_at < $2 ORDER BY starts_at, team, chip_type"
+    );
+    const PRICES: &str = concat!(
+        "SELECT chip_type, ",
+        stored_price!(),
+        " FROM price_hour WHERE starts_at >= $1 AND starts_at < $2 ORDER BY chip_type, starts_at"
+    );
+    const LOCAL: &str = "SELECT starts_at, pool, chip_type, priced_seconds, local_price FROM pool_price_hour \
+        WHERE starts_at >= $1 AND starts_at < $2 ORDER BY pool, chip_type, starts_at";
+    let mut hours = stored(tx, USAGE, PRICES, start, end).await?;
+    for mut row in tx.rows(LOCAL, values![start.0, end.0]).await? {
+        hours.pool_prices.push(PoolPriceHour {
+            starts_at: Instant(row.int()?),
+            pool: row.id()?,
+            chip_type: row.id()?,
+            priced_seconds: row.int()?,
+            local_price: Price(row.unsigned()?),
+        });
+    }
+    Ok(hours)
+}
+
+/// The days that are stored between two instants.
+pub(crate) async fn stored_days(tx: &mut Tx, start: Instant, end: Instant) -> Result<RolledUp, AppError> {
+    const USAGE: &str = concat!(
+        "SELECT ",
+        usage_columns!(),
+        " FROM usage_day WHERE starts_at >= $1 AND starts_at < $2 ORDER BY starts_at, team, chip_type"
+    );
+    const PRICES: &str = concat!(
+        "SELECT chip_type, ",
+        stored_price!(),
+        " FROM price_day WHERE starts_at >= $1 AND starts_at < $2 ORDER BY chip_type, starts_at"
+    );
+    stored(tx, USAGE, PRICES, start, end).await
+}
+
+async fn stored(
+    tx: &mut Tx,
+    usage: &'static str,
+    prices: &'static str,
+    start: Instant,
+    end: Instant,
+) -> Result<RolledUp, AppError> {
+    let usage = tx.rows(usage, values![start.0, end.0]).await?.into_iter().map(usage::from_row);
+    let usage = usage.collect::<Result<_, _>>()?;
+    let mut rows = Vec::new();
+    for mut row in tx.rows(prices, values![start.0, end.0]).await? {
+        rows.push(RolledUpPrice { chip_type: row.id()?, piece: piece_from_row(row)? });
+    }
+    Ok(RolledUp { usage, prices: rows, pool_prices: Vec::new() })
 }
 
 /// All chip types there ever were.
@@ -124,34 +274,16 @@ async fn chip_types(tx: &mut Tx) -> Result<Vec<ChipTypeId>, AppError> {
     rows.into_iter().map(|mut row| row.id()).collect()
 }
 
-fn price_values(chip_type: &ChipTypeId, piece: &PricePiece) -> [Value; 12] {
-    values![
-        piece.starts_at.0,
-        chip_type.as_str(),
-        piece.cycle,
-        piece.seconds,
-        piece.priced_seconds,
-        piece.reference_price().map(|price| price.0),
-        piece.low.map(|price| price.0),
-        piece.high.map(|price| price.0),
-        piece.supply_chip_seconds,
-        piece.asked_chip_seconds,
-        piece.paid_chip_seconds,
-        piece.opportunistic_chip_seconds,
-    ]
-}
-
 fn piece_from_row(mut row: Row) -> Result<PricePiece, AppError> {
     let (starts_at, cycle, seconds, priced_seconds) =
         (Instant(row.int()?), row.unsigned()?, row.int()?, row.int()?);
-    let reference_price = row.optional_unsigned()?;
-    let sum = |price: Option<u64>, seconds: i64| i128::from(price.unwrap_or(0)) * i128::from(seconds);
+    let reference_price = row.optional_unsigned()?.map(Price);
     let mut piece = PricePiece {
         starts_at,
         seconds,
         cycle,
         priced_seconds,
-        price_seconds: sum(reference_price, priced_seconds),
+        price_seconds: weighed(reference_price, priced_seconds),
         low: row.optional_unsigned()?.map(Price),
         high: row.optional_unsigned()?.map(Price),
         supply_chip_seconds: row.unsigned()?,
@@ -161,7 +293,8 @@ fn piece_from_row(mut row: Row) -> Result<PricePiece, AppError> {
         local_priced_seconds: row.optional_int()?.unwrap_or(0),
         local_price_seconds: 0,
     };
-    piece.local_price_seconds = sum(row.optional_unsigned()?, piece.local_priced_seconds);
+    let local_price = row.optional_unsigned()?.map(Price);
+    piece.local_price_seconds = weighed(local_price, piece.local_priced_seconds);
     Ok(piece)
 }
 
@@ -176,9 +309,9 @@ pub(super) async fn price_pieces(
     step_seconds: i64,
 ) -> Result<Vec<PricePiece>, AppError> {
     const DAYS: &str = concat!(
-        "SELECT starts_at, cycle, seconds, priced_seconds, reference_price, low, high, supply_chip_seconds, ",
-        "asked_chip_seconds, paid_chip_seconds, opportunistic_chip_seconds, 0, NULL FROM price_day ",
-        "WHERE chip_type = $1 AND starts_at >= $2 AND starts_at < $3 ORDER BY starts_at"
+        "SELECT ",
+        stored_price!(),
+        " FROM price_day WHERE chip_type = $1 AND starts_at >= $2 AND starts_at < $3 ORDER BY starts_at"
     );
     const HOURS: &str = concat!(
         "SELECT h.starts_at, h.cycle, h.seconds, h.priced_seconds, h.reference_price, h.low, h.high, ",

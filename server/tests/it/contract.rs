@@ -312,11 +312,13 @@ async fn t002_a_chip_at_0_05_for_three_hours_costs_0_15_in_one_minute_steps() {
 async fn run(place: &Place, sql: &'static str) -> Result<(), String> {
     match place {
         Place::Sqlite { path, .. } => {
-            let pool = sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await.unwrap();
+            let pool = sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display()))
+                .await
+                .expect("the file opens");
             sqlx::query(sql).execute(&pool).await.map(drop)
         }
         Place::Postgres { url, .. } => {
-            let pool = sqlx::PgPool::connect(url).await.unwrap();
+            let pool = sqlx::PgPool::connect(url).await.expect("the database answers");
             sqlx::query(sql).execute(&pool).await.map(drop)
         }
     }

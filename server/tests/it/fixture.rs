@@ -30,6 +30,19 @@ pub(crate) async fn sqlite() -> TestStore {
     open("sqlite", place, folder).await
 }
 
+/// A copy of a SQLite file as it is now.
+pub(crate) async fn copy_of(test: &TestStore) -> TestStore {
+    let Place::Sqlite { path, .. } = &test.place else { panic!("only a file is copied here") };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join("market.sqlite");
+    let pool =
+        sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await.expect("the file opens");
+    let copied = sqlx::query("VACUUM INTO $1").bind(copy.display().to_string()).execute(&pool).await;
+    copied.expect("a copy is written");
+    pool.close().await;
+    open("sqlite", Place::Sqlite { path: copy, durable: false }, folder).await
+}
+
 /// A new, empty PostgreSQL database; none where it is left out on purpose.
 pub(crate) async fn postgres() -> Option<TestStore> {
     let url = crate::postgres::new_database().await?;

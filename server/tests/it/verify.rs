@@ -48,7 +48,7 @@ async fn history_with_gaps_changes_and_restarts_verifies() {
 
 #[tokio::test]
 async fn a_row_altered_behind_the_programs_back_is_found() {
-    let faults: [(Check, &[&'static str]); 9] = [
+    let faults: [(Check, &[&'static str]); 13] = [
         (
             Check::Ledger,
             &[
@@ -80,6 +80,34 @@ async fn a_row_altered_behind_the_programs_back_is_found() {
         (
             Check::Snapshot,
             &[
+                "DROP TRIGGER bid_version_keeps_values",
+                "UPDATE bid_version SET position = position + 9 WHERE bid = 4",
+            ],
+        ),
+        (
+            Check::Rows,
+            &[
+                "DROP TRIGGER bid_version_keeps_values",
+                "UPDATE bid_version SET work_chip_seconds = work_chip_seconds + 1 WHERE state = 'served'",
+            ],
+        ),
+        (
+            Check::Bids,
+            &[
+                "DROP TRIGGER bid_version_keeps_values",
+                "UPDATE bid_version SET name = 'another job' WHERE bid = 7 AND version = 1",
+            ],
+        ),
+        (
+            Check::Bids,
+            &[
+                "DROP TRIGGER bid_keeps_values",
+                "UPDATE bid SET request_sha256 = zeroblob(32) WHERE number = 3",
+            ],
+        ),
+        (
+            Check::Snapshot,
+            &[
                 "DROP TRIGGER chip_type_version_keeps_values",
                 "UPDATE chip_type_version SET shared = 39 WHERE version = 1",
             ],
@@ -105,9 +133,10 @@ async fn a_row_altered_behind_the_programs_back_is_found() {
             ],
         ),
     ];
+    let whole = with_history(fixture::sqlite().await, 5, 90).await;
+    assert!(verified(&whole.store).await.is_clean());
     for (check, statements) in faults {
-        let test = with_history(fixture::sqlite().await, 5, 90).await;
-        assert!(verified(&test.store).await.is_clean());
+        let test = fixture::copy_of(&whole).await;
         tamper(&test, statements).await;
         let report = verified(&test.store).await;
         assert!(
@@ -128,7 +157,43 @@ async fn charges_are_compared_with_chips_used_times_price() {
     .await;
     let report = verified(&test.store).await;
     let checks: Vec<Check> = report.differences.iter().map(|difference| difference.check).collect();
-    assert_eq!(checks, [Check::Rows, Check::Occupancy], "{report}");
+    assert_eq!(checks, [Check::Rows, Check::Occupancy, Check::RollUps], "{report}");
+}
+
+#[tokio::test]
+async fn an_hour_or_a_day_that_is_not_the_sum_of_its_parts_is_found() {
+    for test in fixture::both().await {
+        let whole = with_history(test, 3, 500).await;
+        let report = verified(&whole.store).await;
+        assert!(report.is_clean() && report.rolled_up > 200, "{}: {report}", whole.name);
+        // What begins in the middle of an hour or a day leaves its first one out.
+        let part = verify(&whole.store, Some(17), Some(480), |_, _| {}).await.expect("verification runs");
+        assert!(part.is_clean() && part.rolled_up > 100 && part.rolled_up < report.rolled_up, "{part}");
+        if whole.name == "sqlite" {
+            find_each_fault(&whole).await;
+        }
+    }
+}
+
+async fn find_each_fault(whole: &TestStore) {
+    const FAULTS: [&str; 9] = [
+        "UPDATE usage_hour SET used_chip_seconds = used_chip_seconds + 1 WHERE starts_at = (SELECT MIN(starts_at) FROM usage_hour)",
+        "DELETE FROM usage_hour WHERE (starts_at, team) = (SELECT starts_at, team FROM usage_hour WHERE cost > 0 LIMIT 1)",
+        "UPDATE price_hour SET low = low + 1 WHERE starts_at = (SELECT MIN(starts_at) FROM price_hour WHERE low > 0)",
+        "UPDATE price_hour SET reference_price = reference_price + 1 WHERE starts_at = (SELECT MAX(starts_at) FROM price_hour WHERE reference_price > 0)",
+        "DELETE FROM price_hour WHERE starts_at = (SELECT MAX(starts_at) FROM price_hour)",
+        "UPDATE pool_price_hour SET local_price = local_price - 1 WHERE starts_at = (SELECT MIN(starts_at) FROM pool_price_hour WHERE local_price > 0)",
+        "UPDATE usage_day SET cost = cost + 1",
+        "DELETE FROM usage_day WHERE (starts_at, team) = (SELECT starts_at, team FROM usage_day LIMIT 1)",
+        "UPDATE price_day SET paid_chip_seconds = paid_chip_seconds + 1 WHERE chip_type = 'A100'",
+    ];
+    for fault in FAULTS {
+        let test = fixture::copy_of(whole).await;
+        tamper(&test, &[fault]).await;
+        let report = verified(&test.store).await;
+        let checks: Vec<Check> = report.differences.iter().map(|difference| difference.check).collect();
+        assert_eq!(checks, [Check::RollUps], "{fault}: {report}");
+    }
 }
 
 #[tokio::test]

@@ -13,11 +13,12 @@ const BATCH: u64 = 1_000;
 pub(super) async fn check(tx: &mut Tx) -> Result<(u64, Option<Difference>), AppError> {
     let last = results::last_cycle(tx).await?.map_or(0, |cycle| cycle.number);
     let mut book = Book::load(tx, 0).await?;
-    let mut to = 0;
+    let (mut to, mut entries) = (0, 0);
     // What people booked since the last cycle counts from the next one on.
     while to <= last {
         to = (to + BATCH).min(last + 1);
         for transfer in ledger::transfers(tx, book.next_transfer(), to).await? {
+            entries += transfer.entries.len() as u64;
             match book.adopt(&transfer) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::Inconsistent => {
@@ -28,13 +29,24 @@ pub(super) async fn check(tx: &mut Tx) -> Result<(u64, Option<Difference>), AppE
             }
         }
     }
-    let stored =
-        tx.row("SELECT COUNT(*) FROM ledger_transfer", []).await?.map_or(Ok(0), |mut row| row.unsigned())?;
     let checked = book.next_transfer() - 1;
-    if stored != checked {
-        let detail =
-            format!("{stored} transfers are stored, but {checked} belong to cycles up to the next one");
-        return Ok((checked, Some(Difference { check: Check::Ledger, cycle: None, detail })));
-    }
-    Ok((checked, None))
+    let difference = nothing_else(tx, checked, entries).await?;
+    Ok((checked, difference))
+}
+
+/// Finds what belongs to no transfer that was checked.
+async fn nothing_else(tx: &mut Tx, transfers: u64, entries: u64) -> Result<Option<Difference>, AppError> {
+    const STORED: &str = "SELECT (SELECT COUNT(*) FROM ledger_transfer), (SELECT COUNT(*) FROM ledger_entry)";
+    let Some(mut row) = tx.row(STORED, []).await? else { return Ok(None) };
+    let (stored_transfers, stored_entries) = (row.unsigned()?, row.unsigned()?);
+    let detail = if stored_transfers != transfers {
+        format!(
+            "{stored_transfers} transfers are stored, but {transfers} belong to cycles up to the next one"
+        )
+    } else if stored_entries != entries {
+        format!("{stored_entries} entries are stored, but {entries} belong to a transfer")
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(Difference { check: Check::Ledger, cycle: None, detail }))
 }

@@ -1,13 +1,16 @@
 //! Proves the history: clears all stored cycles again and recomputes all money.
 //!
-//! Three checks, each on its own: the ledger by itself (`ledger`), the cycles by clearing them again (`rerun`), and
-//! the charges from stored quotas and prices, by arithmetic that shares nothing with the loop's (`occupancy`).
+//! Each check stands on its own: the ledger by itself (`ledger`), bids as they were placed (`bids`), the cycles by
+//! clearing them again (`rerun`), the charges from stored quotas and prices, by arithmetic that shares nothing with the
+//! loop's (`occupancy`), and the roll-ups from their parts (`rollup`).
 
+mod bids;
 mod ledger;
 mod occupancy;
 mod rerun;
+mod rollup;
 
-use std::fmt;
+use std::fmt::{self, Debug};
 
 use crate::error::{AppError, ErrorKind};
 use crate::store::{Store, results};
@@ -27,6 +30,10 @@ pub enum Check {
     Accounting,
     /// Charges against chips used times price.
     Occupancy,
+    /// The first version of a bid against the request that placed it.
+    Bids,
+    /// Hours against cycles and pieces of usage, days against hours.
+    RollUps,
 }
 
 impl fmt::Display for Check {
@@ -38,6 +45,8 @@ impl fmt::Display for Check {
             Self::Rows => "rows",
             Self::Accounting => "accounting",
             Self::Occupancy => "occupancy",
+            Self::Bids => "bids",
+            Self::RollUps => "roll-ups",
         })
     }
 }
@@ -73,6 +82,10 @@ pub struct Report {
     pub transfers: u64,
     /// Charges compared with the chips used.
     pub charges: u64,
+    /// Bids whose first version was compared with the request that placed them.
+    pub bids: u64,
+    /// Rows of hours and days compared with their parts.
+    pub rolled_up: u64,
     /// The first difference of each check that found one.
     pub differences: Vec<Difference>,
 }
@@ -92,8 +105,9 @@ impl fmt::Display for Report {
         };
         writeln!(
             f,
-            "cycles {from} to {to} cleared again, rows of {} compared, {} transfers and {} charges checked",
-            self.cycles_with_rows, self.transfers, self.charges
+            "cycles {from} to {to} cleared again, rows of {} compared; {} transfers, {} charges, {} bids and {} rows of \
+             hours and days checked",
+            self.cycles_with_rows, self.transfers, self.charges, self.bids, self.rolled_up
         )?;
         if self.is_clean() {
             return f.write_str("everything is as it was computed");
@@ -105,8 +119,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Verifies cycles `from` to `to`, both included; without them the first and the last. The ledger is always checked as
-/// a whole. `progress` is told the cycles done and to do.
+/// Verifies cycles `from` to `to`, both included; without them the first and the last. The ledger and what was placed
+/// are always checked as a whole. `progress` is told the cycles done and to do.
 ///
 /// # Errors
 /// The database can't be read. `Invalid`: the range names cycles that do not exist. What is found is in the report, not
@@ -121,6 +135,9 @@ pub async fn verify(
     let mut report = Report::default();
     let (transfers, difference) = ledger::check(&mut tx).await?;
     report.transfers = transfers;
+    report.differences.extend(difference);
+    let (bids, difference) = bids::check(&mut tx).await?;
+    report.bids = bids;
     report.differences.extend(difference);
     let Some(last) = results::last_cycle(&mut tx).await?.map(|cycle| cycle.number) else {
         return Ok(report);
@@ -139,5 +156,22 @@ pub async fn verify(
     let (charges, difference) = occupancy::check(&mut tx, from, to).await?;
     report.charges = charges;
     report.differences.extend(difference);
+    let (rolled_up, difference) = rollup::check(&mut tx, from, to).await?;
+    report.rolled_up = rolled_up;
+    report.differences.extend(difference);
     Ok(report)
+}
+
+/// The first row that differs between two lists, in words.
+fn compare<T: PartialEq + Debug>(what: &str, stored: &[T], found: &[T]) -> Result<(), String> {
+    for (stored, found) in stored.iter().zip(found) {
+        if stored != found {
+            return Err(format!("a {what} is stored as {stored:?}, but {found:?} follows"));
+        }
+    }
+    match (stored.get(found.len()), found.get(stored.len())) {
+        (Some(extra), _) => Err(format!("a {what} is stored that does not follow: {extra:?}")),
+        (_, Some(missing)) => Err(format!("a {what} is missing: {missing:?}")),
+        (None, None) => Ok(()),
+    }
 }

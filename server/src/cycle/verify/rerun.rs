@@ -155,7 +155,7 @@ async fn pieces_between(
     Ok(pieces)
 }
 
-/// The first row that differs between two lists, in words.
+/// Compares two lists of rows of a cycle.
 fn compare<T: PartialEq + Debug>(
     check: Check,
     cycle: u64,
@@ -163,17 +163,8 @@ fn compare<T: PartialEq + Debug>(
     stored: &[T],
     found: &[T],
 ) -> Result<(), Difference> {
-    let difference = |detail| Err(Difference { check, cycle: Some(cycle), detail });
-    for (stored, found) in stored.iter().zip(found) {
-        if stored != found {
-            return difference(format!("a {what} is stored as {stored:?}, but {found:?} follows"));
-        }
-    }
-    match (stored.get(found.len()), found.get(stored.len())) {
-        (Some(extra), _) => difference(format!("a {what} is stored that does not follow: {extra:?}")),
-        (_, Some(missing)) => difference(format!("a {what} is missing: {missing:?}")),
-        (None, None) => Ok(()),
-    }
+    let difference = |detail| Difference { check, cycle: Some(cycle), detail };
+    super::compare(what, stored, found).map_err(difference)
 }
 
 fn hashes(what: &str, stored: [u8; 32], found: [u8; 32]) -> String {
