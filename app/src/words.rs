@@ -16,6 +16,7 @@ pub(crate) const fn reason(reason: Reason) -> &'static str {
         Reason::NotInWindow => "not in its window",
         Reason::NoSupply => "no supply",
         Reason::LostTie => "lost a tie",
+        Reason::Paused => "paused",
     }
 }
 

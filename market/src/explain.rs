@@ -165,6 +165,7 @@ impl Explanation {
                  would pay just that"
             ),
             Reason::NotInWindow => "this cycle is outside the bid's time window".to_owned(),
+            Reason::Paused => "the bid is paused: it takes no part until it is resumed".to_owned(),
             Reason::NoSupply if self.chip_type.is_some() => {
                 format!("your pool owns no {chip_type} and none is shared in this cycle")
             }

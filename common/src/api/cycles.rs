@@ -133,6 +133,8 @@ pub enum Reason {
     NotInWindow,
     /// None of its chip types exists, has a price or can be reached by its pool.
     NoSupply,
+    /// Its team keeps it out of the market until it is resumed. The engine never sees such a bid.
+    Paused,
 }
 
 impl Reason {
@@ -149,6 +151,7 @@ impl Reason {
             Self::LostTie => "lost_tie",
             Self::NotInWindow => "not_in_window",
             Self::NoSupply => "no_supply",
+            Self::Paused => "paused",
         }
     }
 }

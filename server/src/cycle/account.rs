@@ -1,4 +1,5 @@
-//! The accounting step: mints incomes, charges what was used, and rebases balances when a pool's income changed.
+//! The accounting step: mints incomes, charges what was used, rebases balances when a pool's income changed, and lets
+//! lapse what exceeds the cap on balances where there is one.
 
 use common::ids::PoolId;
 use common::instant::Instant;
@@ -46,6 +47,7 @@ impl MarketState {
             if self.income_changed(pool) {
                 self.rebase(&booking)?;
             }
+            self.lapse(&booking)?;
         }
         self.accounting.step = step;
         self.accounting.booked_at = at;
@@ -134,6 +136,30 @@ impl MarketState {
         lines.push(Line::plain(issuance, -total));
         let reason = format!("the pool's total income went from {old} to {new} credits per hour");
         self.post(booking, TransferKind::Rebase, &reason, lines)
+    }
+
+    /// Takes what exceeds the cap on balances out of the pool's currency. A team without an income lives on what it is
+    /// granted, which never lapses.
+    fn lapse(&mut self, booking: &Booking<'_>) -> Result<(), AppError> {
+        let pool = booking.pool;
+        let Some(hours) = self.organisation.balance_cap_hours else { return Ok(()) };
+        let mut lines = Vec::new();
+        for state in self.teams.values().filter(|state| state.team.pool == *pool && state.team.income.0 > 0) {
+            let balance = self.book.team_balance(state.team.id.as_str());
+            // A cap beyond the range of a balance caps nothing.
+            let excess = balance.saturating_sub(state.team.income.0.saturating_mul(hours.into()));
+            if excess > 0 {
+                let account = self.book.account(AccountKind::Team, pool, state.team.id.as_str());
+                lines.push(Line::plain(account, -excess));
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let total = sum(&lines, pool)?;
+        let issuance = self.book.account(AccountKind::Issuance, pool, pool.as_str());
+        lines.push(Line::plain(issuance, -total));
+        self.post(booking, TransferKind::Lapse, &format!("balances above {hours} h of income"), lines)
     }
 
     fn post(

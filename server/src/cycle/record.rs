@@ -122,7 +122,7 @@ impl MarketState {
         for standing in self.bids.values_mut().filter(|standing| standing.version.state == BidState::Paused) {
             // A paused bid has nothing and chose nothing; it begins anew when it is resumed.
             if standing.result.is_some() {
-                rows.extend(standing.record(outcome, None, Chips(0), None, Reason::NotInWindow));
+                rows.extend(standing.record(outcome, None, Chips(0), None, Reason::Paused));
             }
         }
         rows.sort_by_key(|row| row.bid);

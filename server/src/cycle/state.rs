@@ -244,7 +244,8 @@ impl MarketState {
     }
 
     fn snapshot_pool(&self, state: &PoolState) -> market::snapshot::Pool {
-        let owned = state.owned.iter().filter(|(_, chips)| chips.0 > 0);
+        // The engine takes no chips of a type that does not exist, and a type that is retired leaves what pools owned of it.
+        let owned = state.owned.iter().filter(|(id, chips)| chips.0 > 0 && self.chip_types.contains_key(*id));
         let prices = self.chip_types.keys().filter_map(|chip_type| {
             let price = self.prices.get(&(state.pool.id.clone(), chip_type.clone()))?.price?;
             Some(LastPrice { chip_type: chip_type.clone(), price })

@@ -208,6 +208,47 @@ fn invariant_11_a_supply_change_touches_no_balance_and_a_failed_cycle_books_noth
     }
 }
 
+#[test]
+fn no_balance_exceeds_its_cap_after_a_step_and_what_lapses_goes_back_to_the_issuance() {
+    for seed in 0..MARKETS {
+        let mut market = Market::new(seed);
+        let hours = 1 + u32::try_from(market.below(4)).unwrap();
+        let capped = Organisation { balance_cap_hours: Some(hours), ..Organisation::default() };
+        market.clear(Changes { organisation: vec![capped], ..Changes::default() });
+        for _ in 0..8 {
+            let bids = if market.below(2) == 0 { vec![market.bid()] } else { Vec::new() };
+            market.clear(Changes { bids, ..Changes::default() });
+            if market.state.accounting.booked_at != market.at {
+                continue;
+            }
+            for (team, balance) in market.balances() {
+                let income = market.state.teams[team.as_str()].team.income.0;
+                let cap = income * i64::from(hours);
+                assert!(balance <= cap, "seed {seed}: team {team} has {balance}, more than {cap}");
+            }
+        }
+        assert_eq!(market.state.book.sum_of_balances(), 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_chip_type_that_is_gone_takes_what_pools_own_of_it_along() {
+    for seed in 0..MARKETS / 10 {
+        let mut market = Market::new(seed);
+        market.clear(Changes::default());
+        market.state.chip_types.remove("A100");
+        for _ in 0..3 {
+            let bids = vec![market.bid()];
+            market.clear(Changes { bids, ..Changes::default() });
+            let (snapshot, _) = market.state.snapshot(market.state.cycle, market.at);
+            assert!(snapshot.pools.iter().all(|pool| pool.owned.is_empty()), "seed {seed}");
+            let a100 = "A100".parse().unwrap();
+            let quotas = market.state.quotas.iter().filter(|((_, chip_type), _)| *chip_type == a100);
+            assert!(quotas.into_iter().all(|(_, quota)| quota.quota.0 == 0), "seed {seed}: nobody has any");
+        }
+    }
+}
+
 fn minted_by(posted: &crate::store::ledger::StoredTransfer) -> i64 {
     match posted.transfer.kind {
         TransferKind::Mint => posted.entries.iter().map(|entry| entry.line.amount.max(0)).sum(),

@@ -155,6 +155,9 @@ fn check_settings(checks: &mut Checks, at: &str, settings: &Organisation) {
     }
     checks.range(&format!("{at}sustain_minutes"), settings.sustain_minutes.into(), 1, 100_000);
     checks.range(&format!("{at}raw_retention_days"), settings.raw_retention_days.into(), 2, 36_500);
+    if let Some(hours) = settings.balance_cap_hours {
+        checks.range(&format!("{at}balance_cap_hours"), hours.into(), 1, 100_000);
+    }
     if jiff::tz::TimeZone::get(&settings.time_zone).is_err() {
         checks.refuse(
             &format!("{at}time_zone"),

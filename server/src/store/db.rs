@@ -33,6 +33,7 @@ value_from! {
     bool: flag => Self::Int(Some(i64::from(flag)));
     Option<i64>: int => Self::Int(int);
     u64: int => Self::Int(Some(int.cast_signed()));
+    Option<u32>: int => Self::Int(int.map(i64::from));
     Option<u64>: int => Self::Int(int.map(u64::cast_signed));
     &str: text => Self::Text(Some(text.to_owned()));
     String: text => Self::Text(Some(text));
@@ -84,6 +85,11 @@ impl Row {
     /// The next column, an integer that fits 32 bits.
     pub(crate) fn small(&mut self) -> Result<u32, AppError> {
         u32::try_from(self.int()?).map_err(AppError::internal)
+    }
+
+    /// The next column, an integer that fits 32 bits, or null.
+    pub(crate) fn optional_small(&mut self) -> Result<Option<u32>, AppError> {
+        self.optional_int()?.map(|int| u32::try_from(int).map_err(AppError::internal)).transpose()
     }
 
     /// The next column, an integer or null.

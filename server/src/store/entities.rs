@@ -28,6 +28,9 @@ pub struct Organisation {
     pub rebase_balances: bool,
     /// Days after which per-cycle rows go, once they are rolled up.
     pub raw_retention_days: u32,
+    /// Hours of its income that a team's balance may hold, 1 to 100,000; what exceeds them lapses at an accounting step.
+    /// None: balances have no cap.
+    pub balance_cap_hours: Option<u32>,
 }
 
 impl Default for Organisation {
@@ -41,6 +44,7 @@ impl Default for Organisation {
             sustain_minutes: 120,
             rebase_balances: true,
             raw_retention_days: 90,
+            balance_cap_hours: None,
         }
     }
 }
@@ -182,8 +186,8 @@ macro_rules! versioned {
 impl Versioned for Organisation {
     versioned!(
         Organisation, "organisation_version", same: "TRUE", key: "version",
-        columns: "name, data_note, time_zone, cycle_seconds, accounting_seconds, sustain_minutes, rebase_balances, raw_retention_days",
-        parameters: "$1, $2, $3, $4, $5, $6, $7, $8", at: "$9"
+        columns: "name, data_note, time_zone, cycle_seconds, accounting_seconds, sustain_minutes, rebase_balances, raw_retention_days, balance_cap_hours",
+        parameters: "$1, $2, $3, $4, $5, $6, $7, $8, $9", at: "$10"
     );
 
     fn from_row(row: &mut Row) -> Result<Self, AppError> {
@@ -196,6 +200,7 @@ impl Versioned for Organisation {
             sustain_minutes: row.small()?,
             rebase_balances: row.int()? != 0,
             raw_retention_days: row.small()?,
+            balance_cap_hours: row.optional_small()?,
         })
     }
 
@@ -209,6 +214,7 @@ impl Versioned for Organisation {
             self.sustain_minutes,
             self.rebase_balances,
             self.raw_retention_days,
+            self.balance_cap_hours,
         ]
         .into()
     }

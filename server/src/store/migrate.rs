@@ -6,7 +6,7 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use crate::error::{AppError, ErrorKind};
 
 macro_rules! migrations {
-    ($folder:literal, $($number:literal $name:literal),*) => {
+    ($folder:literal, $($number:literal $name:literal),* $(,)?) => {
         vec![$(
             Migration::new(
                 $number,
@@ -19,18 +19,28 @@ macro_rules! migrations {
     };
 }
 
+/// The steps of the schema; each has a file of this name for either database.
+macro_rules! steps {
+    ($folder:literal) => {
+        migrations!(
+            $folder,
+            1 "market",
+            2 "append_only",
+            3 "trace",
+            5 "audit_allowances",
+            7 "caps_and_pauses",
+        )
+    };
+}
+
 /// The migrations for SQLite.
 pub(super) fn sqlite() -> Migrator {
-    Migrator::with_migrations(
-        migrations!("sqlite", 1 "market", 2 "append_only", 3 "trace", 5 "audit_allowances"),
-    )
+    Migrator::with_migrations(steps!("sqlite"))
 }
 
 /// The migrations for PostgreSQL.
 pub(super) fn postgres() -> Migrator {
-    Migrator::with_migrations(
-        migrations!("postgres", 1 "market", 2 "append_only", 3 "trace", 5 "audit_allowances"),
-    )
+    Migrator::with_migrations(steps!("postgres"))
 }
 
 /// What a failed migration means.

@@ -1,7 +1,9 @@
 //! Clearing and accounting on a real store.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: what fails here fails the test")]
 
+use common::api::Reason;
 use common::money::Price;
+use server::cycle::verify::verify;
 use server::cycle::{Clearing, rebuild};
 use server::services::{bids, organisation, supply};
 use server::store::bids::BidState;
@@ -162,5 +164,65 @@ async fn a_job_with_an_estimate_ends_when_it_is_served_and_pays_for_no_more_than
         );
         let again = bids::cancel(&mut tx, START, &"job".parse().unwrap()).await.unwrap_err();
         assert!(again.message().contains("is served"), "{again}");
+    }
+}
+
+#[tokio::test]
+async fn what_exceeds_the_cap_on_balances_lapses_at_an_accounting_step() {
+    for test in fixture::both().await {
+        create(&test.store).await;
+        let mut clearing = Clearing::new();
+        // 100 each to begin with; incomes of 80, 30 and 31 an hour; nobody uses anything.
+        let mut balances = Vec::new();
+        for (minute, balance_cap_hours) in [(0, Some(3)), (60, Some(1)), (61, Some(1)), (120, None)] {
+            let mut tx = test.store.write().await.unwrap();
+            let settings = Organisation { balance_cap_hours, ..fixture::setup().organisation };
+            organisation::change_settings(&mut tx, START, &settings).await.unwrap();
+            let cleared = clearing.clear(&mut tx, START.plus_seconds(60 * minute)).await.unwrap();
+            tx.commit().await.unwrap();
+            let teams = cleared.cleared.snapshot.teams;
+            balances.push(teams.iter().map(|team| team.balance).collect::<Vec<_>>());
+        }
+        let expected = [
+            // Three hours of income: 240 of ads are not reached.
+            ["100", "90", "93"],
+            // One hour, income included.
+            ["80", "30", "31"],
+            // No step was due: what comes in meanwhile is not booked yet.
+            ["80", "30", "31"],
+            // Without a cap the income of the hour stays.
+            ["160", "60", "62"],
+        ];
+        let expected = expected.map(|row| row.map(|text| text.parse().unwrap()).to_vec());
+        assert_eq!(balances, expected, "{}", test.name);
+        let report = verify(&test.store, None, None, |_, _| {}).await.unwrap();
+        assert!(report.is_clean(), "{}: {report}", test.name);
+        // Mint and income of two steps in each pool, the grants, and what lapsed: twice in research, once in products.
+        assert_eq!(report.transfers, 2 * 2 * 2 + 3 + 3, "{}", test.name);
+
+        let mut tx = test.store.write().await.unwrap();
+        let settings = Organisation { balance_cap_hours: Some(0), ..fixture::setup().organisation };
+        let refused = organisation::change_settings(&mut tx, START, &settings).await.unwrap_err();
+        assert!(refused.message().contains("balance_cap_hours"), "{}: {refused}", test.name);
+    }
+}
+
+#[tokio::test]
+async fn a_paused_bid_says_that_it_is_paused_until_it_is_resumed() {
+    for test in fixture::both().await {
+        let mut tx = idle_market(&test).await;
+        let id = "a".parse().unwrap();
+        let mut clearing = Clearing::new();
+        let mut said = Vec::new();
+        for (minute, paused) in [(0, false), (1, true), (2, true), (3, false)] {
+            bids::set_paused(&mut tx, START, &id, paused).await.unwrap();
+            let cycle = clearing.clear(&mut tx, START.plus_seconds(60 * minute)).await.unwrap().clock.cycle;
+            let results = results::bid_results_in(&mut tx, cycle).await.unwrap();
+            said.push((results[0].0.reason, results[0].0.chips.0));
+        }
+        let (filled, paused) = ((Reason::Filled, 2), (Reason::Paused, 0));
+        assert_eq!(said, [filled, paused, paused, filled], "{}", test.name);
+        tx.commit().await.unwrap();
+        assert!(verify(&test.store, None, None, |_, _| {}).await.unwrap().is_clean(), "{}", test.name);
     }
 }

@@ -88,7 +88,9 @@ impl Player {
             }
             3 => {
                 let accounting_seconds = if self.one_in(2) { 300 } else { 420 };
-                let settings = Organisation { accounting_seconds, ..fixture::setup().organisation };
+                let balance_cap_hours = if self.one_in(2) { Some(2) } else { None };
+                let settings =
+                    Organisation { accounting_seconds, balance_cap_hours, ..fixture::setup().organisation };
                 organisation::change_settings(tx, now, &settings).await.expect("settings");
             }
             4 => {
