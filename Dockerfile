@@ -14,7 +14,8 @@ RUN cargo run --locked --package xtask -- site --toolchain installed \
     && cargo build --locked --release --package server
 
 FROM debian:bookworm-slim
-RUN useradd --system --uid 10001 --home-dir /var/lib/quota-marketplace --create-home quota
+RUN useradd --uid 10001 --home-dir /var/lib/quota-marketplace --no-create-home --shell /usr/sbin/nologin quota \
+    && install --directory --owner quota --group quota /var/lib/quota-marketplace
 COPY --from=build /source/target/release/quota-marketplace /usr/local/bin/
 USER quota
 WORKDIR /var/lib/quota-marketplace
