@@ -95,6 +95,8 @@ enum Command {
     Import(ImportArgs),
     /// Bring the database's tables up to this version, and do nothing else
     Migrate,
+    /// Print a link that makes an admin's account, once and within a day
+    AdminLink,
     /// Clear one market from a JSON file and print the outcome
     Clear(clear::ClearArgs),
     /// Print the OpenAPI document of the REST API
@@ -170,6 +172,7 @@ fn run(cli: Cli) -> Result<(), AppError> {
         Command::Serve(args) => {
             with_config(&settings, args.listen.as_ref(), async |config| serve::run(config).await)
         }
+        Command::AdminLink => with_config(&settings, None, async |config| commands::admin_link(config).await),
         Command::Migrate => with_config(&settings, None, async |config| commands::migrate(config).await),
         Command::Verify(args) => {
             with_config(&settings, None, async |config| commands::verify(config, &args).await)

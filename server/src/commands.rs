@@ -3,6 +3,7 @@
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::auth;
 use crate::cli::print;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -31,6 +32,17 @@ pub struct VerifyArgs {
 pub async fn migrate(config: &Config) -> Result<(), AppError> {
     open(&config.database).await?.close().await;
     print("the database has the tables of this version\n")
+}
+
+/// `admin-link`: prints a link that makes an admin's account, for when no admin can sign in.
+///
+/// # Errors
+/// `Unavailable`: the database can't be reached or written.
+pub async fn admin_link(config: &Config) -> Result<(), AppError> {
+    let store = open(&config.database).await?;
+    let link = auth::make_admin_link(&store, SystemClock.now()).await;
+    store.close().await;
+    print(&format!("{}/link/{}\n", config.server.shown_url(config.server.listen), link?))
 }
 
 /// `verify`: prints what was checked and the first difference of each check.

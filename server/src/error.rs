@@ -289,6 +289,18 @@ const CONSTRAINTS: &[(&str, &str, ErrorKind, &str)] = &[
         ErrorKind::Conflict,
         "this amount is booked already under the same key; nothing was booked twice",
     ),
+    (
+        "user_account_login",
+        "user_account.login",
+        ErrorKind::Conflict,
+        "another account signs in with this name already; choose another one",
+    ),
+    (
+        "user_account_subject",
+        "user_account.issuer, user_account.subject",
+        ErrorKind::Conflict,
+        "this person of the provider has an account already",
+    ),
     ("cycle_number", "cycle.number", ErrorKind::Conflict, "another process cleared this cycle"),
 ];
 

@@ -3,6 +3,7 @@
 //! Dependencies point inwards: command line and HTTP → services → store → common; services → market. The engine
 //! knows nothing of servers.
 
+pub mod auth;
 pub mod clear;
 pub mod cli;
 pub mod clock;

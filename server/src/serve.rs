@@ -16,8 +16,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::{self, Auth};
+use crate::cli::print;
 use crate::clock::{Clock, IdSource, SystemClock};
-use crate::config::{Config, DatabaseConfig};
+use crate::config::{Config, DatabaseConfig, ServerConfig};
 use crate::cycle::{self, ClearedCycle, wait_after};
 use crate::demo::{self, Demo, DemoArgs};
 use crate::error::{AppError, ErrorKind};
@@ -26,7 +28,7 @@ use crate::services::Services;
 use crate::services::live::Live;
 use crate::services::read::MarketReader;
 use crate::store::entities::Organisation;
-use crate::store::{Place, Store};
+use crate::store::{Place, Store, accounts};
 
 /// `serve`: runs the market until a signal ends it.
 ///
@@ -40,13 +42,13 @@ pub async fn run(config: &Config) -> Result<(), AppError> {
 /// `demo`: sets a market up from a trace, or goes on with it, and plays the trace into it while it is served.
 ///
 /// # Errors
-/// As [`run`], but nothing is waited for; `Config`: it would be reachable from other machines, without a sign-in. `Conflict`: the database holds
-/// another organisation. `NotFound`: there is no such trace.
+/// As [`run`], but nothing is waited for; `Config`: it would be reachable from other machines, with passwords that
+/// everybody knows. `Conflict`: the database holds another organisation. `NotFound`: there is no such trace.
 pub async fn run_demo(config: &Config, args: &DemoArgs) -> Result<(), AppError> {
     let address = config.server.listen;
     if !address.ip().is_loopback() {
         return Err(AppError::config(format!(
-            "the demo has no sign-in, so it listens on this machine only; {} is open to others, use 127.0.0.1:{}",
+            "everybody knows the passwords of the demo, so it listens on this machine only; {} is open to others, use 127.0.0.1:{}",
             address.ip(),
             address.port()
         )));
@@ -77,11 +79,14 @@ async fn start(config: &Config, demo: Option<&DemoArgs>) -> Result<(), AppError>
                     }
                     () = shutdown.cancelled() => return Ok(()),
                 },
-                None => (None, live),
+                None => {
+                    offer_first_account(&store, clock.as_ref(), &config.server, address).await?;
+                    (None, live)
+                }
             };
             let market = Market { store: store.clone(), clock, live: Arc::new(live), demo };
-            let running = market.run(config, &gate, &shutdown);
-            tracing::info!("the market is at http://{address}");
+            let running = market.run(config, &gate, &shutdown).await?;
+            tracing::info!("the market is at {}", config.server.shown_url(address));
             running.end(server, &shutdown, config.server.shutdown_timeout).await
         }
         .await;
@@ -91,6 +96,23 @@ async fn start(config: &Config, demo: Option<&DemoArgs>) -> Result<(), AppError>
     .await;
     signals.abort();
     result
+}
+
+/// Prints a link that makes the first admin's account, where the database has no account yet.
+async fn offer_first_account(
+    store: &Store,
+    clock: &dyn Clock,
+    config: &ServerConfig,
+    address: SocketAddr,
+) -> Result<(), AppError> {
+    if accounts::any(&mut store.read().await?).await? {
+        return Ok(());
+    }
+    let link = auth::make_admin_link(store, clock.now()).await?;
+    print(&format!(
+        "There is no account yet. Make the first admin's within a day, at\n  {}/link/{link}\n",
+        config.shown_url(address)
+    ))
 }
 
 /// Takes the port, before anything else is done.
@@ -170,7 +192,8 @@ fn listen(
         }
     });
     let ended = shutdown.clone().cancelled_owned();
-    tokio::spawn(axum::serve(listener, gate.router()).with_graceful_shutdown(ended).into_future())
+    let service = gate.router().into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(axum::serve(listener, service).with_graceful_shutdown(ended).into_future())
 }
 
 /// A market whose store is open.
@@ -185,17 +208,31 @@ struct Market {
 struct Running {
     playing: JoinHandle<std::io::Result<()>>,
     clearing: JoinHandle<std::io::Result<()>>,
+    watching: JoinHandle<std::io::Result<()>>,
 }
 
 impl Market {
     /// Starts the loop and the player, and opens the gate.
-    fn run(self, config: &Config, gate: &Gate, shutdown: &CancellationToken) -> Running {
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    async fn run(
+        self,
+        config: &Config,
+        gate: &Gate,
+        shutdown: &CancellationToken,
+    ) -> Result<Running, AppError> {
         let Self { store, clock, live, demo } = self;
         let market = Arc::new(MarketReader::new(store.clone(), Arc::clone(&clock), live.subscribe()));
         let services = Services::new(store.clone(), Arc::clone(&clock), IdSource::random(), market);
+        let services = Arc::new(services);
+        let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth).await?);
+        let demo_accounts = if demo.is_some() { demo::ACCOUNTS.to_vec() } else { Vec::new() };
         gate.open(http::router(Parts {
             config: config.server.clone(),
-            services: Arc::new(services),
+            services,
+            auth: Arc::clone(&auth),
+            demo_accounts,
             site: http::embedded_site(),
             shutdown: shutdown.clone(),
         }));
@@ -214,7 +251,12 @@ impl Market {
             cycle::run(store, &live, clock.as_ref(), stop).await;
             Ok(())
         });
-        Running { playing, clearing }
+        let stop = shutdown.clone();
+        let watching = tokio::spawn(async move {
+            auth.watch_ends(&stop).await;
+            Ok(())
+        });
+        Ok(Running { playing, clearing, watching })
     }
 }
 
@@ -228,12 +270,13 @@ impl Running {
     ) -> Result<(), AppError> {
         shutdown.cancelled().await;
         tracing::info!("shutting down");
-        let (server, playing, clearing) = tokio::join!(
+        let (server, playing, clearing, watching) = tokio::join!(
             finish("server", server, limit),
             finish("player", self.playing, limit),
-            finish("loop", self.clearing, limit)
+            finish("loop", self.clearing, limit),
+            finish("watch over sessions", self.watching, limit)
         );
-        server.and(playing).and(clearing)
+        server.and(playing).and(clearing).and(watching)
     }
 }
 

@@ -6,9 +6,11 @@
 //! is answered with a redirect, and the page after it shows a notice.
 
 pub mod form;
+pub mod link;
 pub mod sign_in;
 
 use common::api::ShellView;
+use common::problem::Problem;
 use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::*;
 
@@ -66,4 +68,18 @@ pub fn render(frame: Frame<'_>, main: impl FnOnce() -> AnyView) -> PlainPage {
         };
         PlainPage { html: page.to_html(), policy }
     })
+}
+
+/// The main part of a page that can't be shown: why, in words, and a way out.
+pub fn problem(problem: Problem) -> AnyView {
+    view! {
+        <section class="panel notice" role="alert">
+            <h2>{problem.title}</h2>
+            <p>{problem.detail}</p>
+            <a class="button" href="/">
+                "Go to the market"
+            </a>
+        </section>
+    }
+    .into_any()
 }

@@ -95,3 +95,40 @@ fn demo(accounts: &[(&'static str, &'static str, &'static str)]) -> AnyView {
     }
     .into_any()
 }
+
+/// A form that was sent when nobody was signed in.
+#[derive(Clone, Debug)]
+pub struct KeptForm {
+    /// Where it was sent: a path of this site.
+    pub action: String,
+    /// Its fields in order.
+    pub fields: Vec<(String, String)>,
+}
+
+/// The page after a sign-in that was asked for in the middle of a form: sends it again, or leaves it.
+pub fn kept(page: KeptForm) -> AnyView {
+    let fields = page
+        .fields
+        .into_iter()
+        .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
+        .collect_view();
+    view! {
+        <section class="panel" aria-label="Your form">
+            <div class="body">
+                <p>"What you typed before is still here, and nothing of it was done yet."</p>
+                <form class="form" method="post" action=page.action>
+                    {fields}
+                    <div class="actions">
+                        <button class="button primary" type="submit">
+                            "Send it now"
+                        </button>
+                        <a class="quiet-link" href="/">
+                            "Leave it and go to the market"
+                        </a>
+                    </div>
+                </form>
+            </div>
+        </section>
+    }
+    .into_any()
+}

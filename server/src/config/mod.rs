@@ -3,18 +3,22 @@
 //! Every setting is one [`Key`] in a table of its section. The default file, the names of the environment variables
 //! and the messages about bad values all come from these tables, so that they can't disagree.
 
+mod auth;
 mod database;
 mod key;
 mod log;
 mod oidc;
+mod secret;
 mod server;
 
 use std::path::Path;
 
+pub use auth::AuthConfig;
 pub use database::DatabaseConfig;
 pub use key::{Key, Origin};
 pub use log::{LogConfig, LogFormat};
-pub use oidc::{OidcConfig, Secret};
+pub use oidc::OidcConfig;
+pub use secret::Secret;
 pub use server::ServerConfig;
 
 use crate::error::AppError;
@@ -30,6 +34,8 @@ pub const DEFAULT_FILE: &str = "quota-marketplace.toml";
 pub struct Config {
     /// Where and how the server listens.
     pub server: ServerConfig,
+    /// How people are recognised.
+    pub auth: AuthConfig,
     /// Where the history is.
     pub database: DatabaseConfig,
     /// What is logged and how.
@@ -42,6 +48,7 @@ impl Default for Config {
     fn default() -> Self {
         let mut config = Self {
             server: ServerConfig::unset(),
+            auth: AuthConfig::default(),
             database: DatabaseConfig::unset(),
             log: LogConfig::unset(),
             oidc: OidcConfig::unset(),
@@ -56,7 +63,7 @@ impl Default for Config {
 
 /// All keys in the order of the default file.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    server::KEYS.iter().chain(database::KEYS).chain(log::KEYS).chain(oidc::KEYS)
+    server::KEYS.iter().chain(auth::KEYS).chain(database::KEYS).chain(log::KEYS).chain(oidc::KEYS)
 }
 
 /// Where settings come from.

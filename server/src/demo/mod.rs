@@ -4,6 +4,7 @@
 //! The demo is a user like any other: it writes through the services, and clears history through the same clearing as
 //! `serve`, only with a clock that is set. It never touches a database that is not its own.
 
+mod accounts;
 pub mod course;
 mod history;
 mod player;
@@ -20,6 +21,7 @@ use crate::store::demo::{self as stored, Stretch};
 use crate::store::entities::Setup;
 use crate::store::{Store, results};
 use crate::trace::{library, organisation};
+pub use accounts::ACCOUNTS;
 use course::Course;
 
 /// What `demo` is asked.
@@ -93,6 +95,7 @@ pub async fn prepare(store: &Store, clock: &dyn Clock, args: &DemoArgs) -> Resul
     if stretches.is_empty() {
         history::set_up(store, &course, clock.now(), args, chips).await?;
     }
+    accounts::set_up(store, clock.now()).await?;
     history::catch_up(store, &course, clock, args).await?;
     // The loop may find a cycle due as soon as it starts: what that one plays must be there.
     if let Some((last, _)) = last_cycle(store).await? {

@@ -3,7 +3,7 @@
 //! A stream follows the cycle numbers. It sends the cycle in force when it opens; when it finds that more than one
 //! cycle has passed since the last it sent (the connection was away, or the reader is slow) it reads the missed ones
 //! from the store. After too many it sends `reset`, and the page reads everything again. So a client sees every
-//! number once, or is told that it did not.
+//! number once, or is told that it did not. A stream ends with the session or token that opened it.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -22,7 +22,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::AppState;
 use super::extract::Query;
+use crate::auth;
 use crate::error::AppError;
+use crate::policy::{Action, Object, Viewer};
 use crate::services::live::LiveState;
 use crate::services::read::MarketReader;
 use crate::telemetry::{EVENTS, OPEN_STREAMS, RESUMED};
@@ -58,9 +60,11 @@ pub(super) struct EventsQuery {
 )]
 pub(super) async fn events(
     State(state): State<AppState>,
+    viewer: Viewer,
     headers: HeaderMap,
     Query(query): Query<EventsQuery>,
 ) -> Result<Response, AppError> {
+    viewer.may(Action::ReadMarket, Object::Organisation)?;
     let permit = Arc::clone(state.streams()).try_acquire_owned().map_err(|error| {
         let most = state.config().max_streams;
         AppError::unavailable(format!(
@@ -69,7 +73,8 @@ pub(super) async fn events(
         .with_context(error)
     })?;
     let last = last_event_id(&headers)?.or(query.after);
-    let follower = Follower::new(Arc::clone(state.market()), state.shutdown().clone(), permit, last);
+    let open = OpenStream::new(permit, state.auth().streams().open(&viewer.via));
+    let follower = Follower::new(Arc::clone(state.market()), state.shutdown().clone(), open, last);
     let stream =
         Sse::new(follower.into_stream()).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)));
     let unbuffered = [
@@ -98,16 +103,19 @@ struct Follower {
     told_stale: bool,
     ready: VecDeque<(&'static str, MarketClock)>,
     opened: bool,
-    _open: OpenStream,
+    open: OpenStream,
 }
 
-/// Counts the stream while it is open.
-struct OpenStream(#[expect(dead_code, reason = "held until the stream ends")] OwnedSemaphorePermit);
+/// Counts the stream while it is open, and knows when its session or token ends.
+struct OpenStream {
+    by: auth::OpenStream,
+    _permit: OwnedSemaphorePermit,
+}
 
 impl OpenStream {
-    fn new(permit: OwnedSemaphorePermit) -> Self {
+    fn new(permit: OwnedSemaphorePermit, by: auth::OpenStream) -> Self {
         metrics::gauge!(OPEN_STREAMS).increment(1.0);
-        Self(permit)
+        Self { by, _permit: permit }
     }
 }
 
@@ -121,20 +129,11 @@ impl Follower {
     fn new(
         market: Arc<MarketReader>,
         shutdown: CancellationToken,
-        permit: OwnedSemaphorePermit,
+        open: OpenStream,
         last: Option<u64>,
     ) -> Self {
         let live = market.subscribe();
-        Self {
-            market,
-            live,
-            shutdown,
-            last,
-            told_stale: false,
-            ready: VecDeque::new(),
-            opened: false,
-            _open: OpenStream::new(permit),
-        }
+        Self { market, live, shutdown, last, told_stale: false, ready: VecDeque::new(), opened: false, open }
     }
 
     fn into_stream(self) -> impl Stream<Item = Result<Event, Infallible>> {
@@ -144,13 +143,14 @@ impl Follower {
         })
     }
 
-    /// The next event; `None` at shutdown.
+    /// The next event; `None` at shutdown and when the session ends.
     async fn next(&mut self) -> Option<Event> {
         let first = !self.opened;
         while self.ready.is_empty() {
             if self.opened {
                 tokio::select! {
                     () = self.shutdown.cancelled() => return None,
+                    () = self.open.by.ended().cancelled() => return None,
                     changed = self.live.changed() => changed.ok()?,
                 }
             }

@@ -56,7 +56,7 @@ impl<S: Send + Sync, T: std::str::FromStr> FromRequestParts<S> for Segment<T> {
     }
 }
 
-/// Who asks; nobody is refused.
+/// Who asks, as the layer around all routes found out; on its open addresses nobody may be refused.
 impl<S: Sync> FromRequestParts<S> for Viewer {
     type Rejection = AppError;
 

@@ -1,5 +1,5 @@
-//! What happens around every request: an id, a log line, metrics, a time limit, security headers, compression, and
-//! a problem document in place of a panic.
+//! What happens around every request: an id, a log line, metrics, a time limit, security headers, compression, who asks,
+//! and a problem document in place of a panic.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -13,9 +13,10 @@ use axum::response::{IntoResponse, Response};
 use tokio::time::Instant;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
+use tower_http::csrf::{CsrfLayer, ProtectionError};
 use tracing::Instrument;
 
-use super::AppState;
+use super::{AppState, session};
 use crate::error::{AppError, ErrorKind};
 use crate::services::audit::Origin;
 use crate::telemetry::{REQUEST_SECONDS, REQUESTS};
@@ -27,12 +28,27 @@ pub(super) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
     let limits = state.config();
     routes
         .layer(DefaultBodyLimit::max(limits.max_body_bytes))
+        .layer(from_fn_with_state(state.clone(), session::recognise))
+        .layer(same_site_only(&limits.public_url))
+        .layer(from_fn(session::only_the_token))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(limits.request_timeout, time_limit))
         // Streams and what has an encoding already pass through as they are.
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .layer(from_fn(security_headers))
         .layer(from_fn_with_state(state.clone(), observe))
+}
+
+/// Refuses what changes something and comes from another site. `public_url` is believed as the origin of forms; a proxy
+/// may have replaced the host that they are compared with.
+fn same_site_only(public_url: &str) -> CsrfLayer<fn(ProtectionError) -> Response> {
+    let layer = CsrfLayer::new();
+    let layer = match public_url {
+        "" => layer,
+        // The configuration takes only what is an origin, so this can't fail.
+        _ => layer.clone().add_trusted_origin(public_url).unwrap_or(layer),
+    };
+    layer.with_rejection_response(session::cross_site)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the layer hands the panic over")]

@@ -1,18 +1,33 @@
 //! `/metrics`: what Prometheus scrapes.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::AppState;
+use crate::auth::Client;
+use crate::error::AppError;
 use crate::telemetry::{CYCLE, CYCLE_AGE, STALE, UNSETTLED_AGE};
 
-/// All metrics in Prometheus' text form.
+/// All metrics in Prometheus' text form, for this machine only unless `server.open_metrics` says otherwise.
 #[utoipa::path(
-    get, path = "/metrics", tag = "health",
-    responses((status = 200, description = "Prometheus text", body = String, content_type = "text/plain"))
+    get, path = "/metrics", tag = "health", security(()),
+    responses(
+        (status = 200, description = "Prometheus text", body = String, content_type = "text/plain"),
+        (status = 403, description = "Asked from another machine", body = common::problem::Problem,
+         content_type = "application/problem+json"),
+    )
 )]
-pub(super) async fn metrics(State(state): State<AppState>) -> Response {
+pub(super) async fn metrics(
+    State(state): State<AppState>,
+    Extension(client): Extension<Client>,
+) -> Result<Response, AppError> {
+    if !client.address.is_loopback() && !state.config().open_metrics {
+        return Err(AppError::forbidden(
+            "metrics are for this machine only; server.open_metrics = true lets every address read them",
+        ));
+    }
     let clock = state.market().clock();
     let seconds = |since: common::instant::Instant| {
         // A metric is a float; it is no money.
@@ -29,5 +44,5 @@ pub(super) async fn metrics(State(state): State<AppState>) -> Response {
     }
     let text = state.metrics().render();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -5,13 +5,16 @@ mod answer;
 mod api;
 mod audit;
 mod backend;
+mod cookies;
 mod events;
 mod extract;
 mod gate;
 mod health;
 mod layers;
 mod metrics;
+mod plain;
 mod problem;
+mod session;
 mod site;
 mod tables;
 
@@ -26,6 +29,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::auth::Auth;
 use crate::config::ServerConfig;
 use crate::services::Services;
 use crate::services::read::MarketReader;
@@ -41,6 +45,9 @@ pub(crate) struct AppState(Arc<Shared>);
 struct Shared {
     config: ServerConfig,
     services: Arc<Services>,
+    auth: Arc<Auth>,
+    site: SiteFiles,
+    demo_accounts: Vec<DemoAccount>,
     metrics: PrometheusHandle,
     shutdown: CancellationToken,
     streams: Arc<Semaphore>,
@@ -53,6 +60,20 @@ impl AppState {
 
     fn services(&self) -> &Arc<Services> {
         &self.0.services
+    }
+
+    fn auth(&self) -> &Arc<Auth> {
+        &self.0.auth
+    }
+
+    /// The files of the site, by their plain names.
+    fn site(&self) -> &SiteFiles {
+        &self.0.site
+    }
+
+    /// Accounts that the page to sign in shows to everybody.
+    fn demo_accounts(&self) -> &[DemoAccount] {
+        &self.0.demo_accounts
     }
 
     fn market(&self) -> &Arc<MarketReader> {
@@ -113,12 +134,19 @@ pub fn openapi_json() -> String {
     document.to_pretty_json().map(|json| json + "\n").unwrap_or_default()
 }
 
+/// An account of a demo: name, password, who it is.
+pub type DemoAccount = (&'static str, &'static str, &'static str);
+
 /// What a server is made of.
 pub struct Parts {
     /// Limits.
     pub config: ServerConfig,
     /// What the answers come from.
     pub services: Arc<Services>,
+    /// Recognises people and programs.
+    pub auth: Arc<Auth>,
+    /// Accounts that the page to sign in shows to everybody; none outside a demo.
+    pub demo_accounts: Vec<DemoAccount>,
     /// The built browser part; without one the pages say how to build it.
     pub site: Option<SiteFiles>,
     /// Cancelled when the server begins to shut down.
@@ -131,12 +159,16 @@ pub fn router(parts: Parts) -> Router {
         streams: Arc::new(Semaphore::new(parts.config.max_streams)),
         config: parts.config,
         services: parts.services,
+        auth: parts.auth,
+        site: parts.site.clone().unwrap_or_default(),
+        demo_accounts: parts.demo_accounts,
         metrics: telemetry::recorder(),
         shutdown: parts.shutdown,
     }));
     let (described, document) = described();
     let api = described
         .merge(site::api_page(document))
+        .merge(plain::routes())
         .route("/api", axum::routing::any(problem::no_such_address))
         .route("/api/{*rest}", axum::routing::any(problem::no_such_address))
         .method_not_allowed_fallback(problem::no_such_method);

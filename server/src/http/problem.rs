@@ -28,6 +28,9 @@ impl IntoResponse for AppError {
         if matches!(self.kind(), ErrorKind::Unavailable | ErrorKind::TimedOut) {
             response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS);
         }
+        if self.kind() == ErrorKind::Unauthenticated {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         response
     }
 }

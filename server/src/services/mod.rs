@@ -1,8 +1,9 @@
 //! What the product does, one file per noun. The REST API, the pages and the commands call these.
 
+pub mod accounts;
 pub mod audit;
 pub mod bids;
-mod checks;
+pub(crate) mod checks;
 pub mod ledger;
 pub mod live;
 pub mod organisation;

@@ -92,6 +92,11 @@ impl Row {
         self.optional_int()?.map(|int| u32::try_from(int).map_err(AppError::internal)).transpose()
     }
 
+    /// The next column, a truth value stored as 0 or 1.
+    pub(crate) fn flag(&mut self) -> Result<bool, AppError> {
+        Ok(self.int()? != 0)
+    }
+
     /// The next column, an integer or null.
     pub(crate) fn optional_int(&mut self) -> Result<Option<i64>, AppError> {
         Ok(next_column!(self)?)

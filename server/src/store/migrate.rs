@@ -27,6 +27,7 @@ macro_rules! steps {
             1 "market",
             2 "append_only",
             3 "trace",
+            4 "accounts",
             5 "audit_allowances",
             7 "caps_and_pauses",
         )

@@ -5,6 +5,7 @@
 //! writing transaction takes first. So running balances, the chain of the ledger and the order of versions are the same
 //! on both, and two processes on one PostgreSQL can't clear a cycle twice.
 
+pub mod accounts;
 pub mod audit;
 pub mod bids;
 pub(crate) mod db;
@@ -16,6 +17,7 @@ mod migrate;
 mod postgres;
 pub mod results;
 pub mod rollup;
+pub mod sessions;
 pub mod traces;
 pub mod usage;
 

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, Request, header};
 
-use crate::app::{TestApp, send};
+use crate::app::TestApp;
 
 #[tokio::test]
 async fn the_openapi_document() {
@@ -92,7 +92,7 @@ async fn t110_every_viewer_sees_the_same_price_in_a_cycle() {
     app.clear_many(3).await;
     let first = app.get("/api/v1/market").await;
     let request = Request::get("/api/v1/market").body(Body::empty()).unwrap();
-    let second = send(&app.beside().await, request).await;
+    let second = app.admin().send_to(&app.beside().await, request).await;
     assert_eq!(first.json()["rows"], second.json()["rows"]);
     for _ in 0..3 {
         assert_eq!(app.get("/api/v1/market").await.body, first.body);

@@ -11,10 +11,12 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use common::api::MarketClock;
 use common::chips::Chips;
 use futures::StreamExt;
+use server::auth::{self, Auth};
 use server::clock::{Clock, IdSource, SettableClock};
 use server::config::Config;
 use server::cycle::{Clearing, clear_due};
 use server::http::{self, Parts};
+use server::policy::{Via, Viewer};
 use server::services::live::Live;
 use server::services::read::MarketReader;
 use server::services::{Services, bids, supply};
@@ -22,6 +24,7 @@ use server::store::Store;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::client::Client;
 use crate::fixture::{self, START, TestStore, bid, create};
 
 /// A server with one organisation.
@@ -30,7 +33,9 @@ pub(crate) struct TestApp {
     pub(crate) clock: SettableClock,
     pub(crate) shutdown: CancellationToken,
     pub(crate) live: Arc<Live>,
+    pub(crate) auth: Arc<Auth>,
     pub(crate) router: Router,
+    admin: Client,
     clearing: Clearing,
 }
 
@@ -79,11 +84,17 @@ impl TestApp {
     pub(crate) async fn new() -> Self {
         let store = fixture::sqlite().await;
         create(&store.store).await;
-        Self::on(store)
+        Self::on(store).await
     }
 
-    /// A server on a store as it is.
-    pub(crate) fn on(store: TestStore) -> Self {
+    /// A server on a store as it is, with the people of [`fixture::PEOPLE`] added.
+    pub(crate) async fn on(store: TestStore) -> Self {
+        Self::with_config(store, Config::default()).await
+    }
+
+    /// The same with other settings.
+    pub(crate) async fn with_config(store: TestStore, config: Config) -> Self {
+        fixture::add_people(&store.store).await;
         let clock = SettableClock::new(START);
         let now = clock.now();
         let live = Arc::new(Live::new(
@@ -93,11 +104,19 @@ impl TestApp {
         let market =
             Arc::new(MarketReader::new(store.store.clone(), Arc::new(clock.clone()), live.subscribe()));
         let shutdown = CancellationToken::new();
-        let config = Config::default().server;
         let site = Some(SiteFiles::default());
         let services = services(&store.store, &clock, market);
-        let router = http::router(Parts { config, services, site, shutdown: shutdown.clone() });
-        Self { store, clock, shutdown, live, router, clearing: Clearing::new() }
+        let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth).await.unwrap());
+        let router = http::router(Parts {
+            config: config.server,
+            services,
+            auth: Arc::clone(&auth),
+            demo_accounts: Vec::new(),
+            site,
+            shutdown: shutdown.clone(),
+        });
+        let admin = Client::signed_in(&auth, router.clone(), "admin").await;
+        Self { store, clock, shutdown, live, auth, router, admin, clearing: Clearing::new() }
     }
 
     /// Another server that comes up on the same database.
@@ -106,9 +125,16 @@ impl TestApp {
         let live = Live::new(newest.clock, Some(newest.cleared));
         let clock = Arc::new(self.clock.clone());
         let market = Arc::new(MarketReader::new(self.store.store.clone(), clock, live.subscribe()));
-        let config = Config::default().server;
         let services = services(&self.store.store, &self.clock, market);
-        http::router(Parts { config, services, site: None, shutdown: CancellationToken::new() })
+        let auth = Auth::open(Arc::clone(&services), &Config::default().auth).await.unwrap();
+        http::router(Parts {
+            config: Config::default().server,
+            services,
+            auth: Arc::new(auth),
+            demo_accounts: Vec::new(),
+            site: None,
+            shutdown: CancellationToken::new(),
+        })
     }
 
     /// Three bids on A100: more than there is, so that it has a price. Nobody asks for H100.
@@ -148,21 +174,79 @@ impl TestApp {
         tx.commit().await.unwrap();
     }
 
+    /// Asks as the admin does.
     pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+        self.admin.get(path).await
     }
 
+    /// Sends a request as the admin.
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        send(&self.router, request).await
+        self.admin.send(request).await
+    }
+
+    /// The admin at a browser.
+    pub(crate) fn admin(&self) -> &Client {
+        &self.admin
+    }
+
+    /// One of [`fixture::PEOPLE`] at another browser.
+    pub(crate) async fn client(&self, user: &str) -> Client {
+        Client::signed_in(&self.auth, self.router.clone(), user).await
+    }
+
+    /// The engineer: leads speech, is a member of vision.
+    pub(crate) async fn engineer(&self) -> Client {
+        self.client("engineer").await
+    }
+
+    /// Finance.
+    pub(crate) async fn finance(&self) -> Client {
+        self.client("finance").await
+    }
+
+    /// The auditor.
+    pub(crate) async fn auditor(&self) -> Client {
+        self.client("auditor").await
+    }
+
+    /// A member of ads, who must know nothing of the other teams.
+    pub(crate) async fn outsider(&self) -> Client {
+        self.client("outsider").await
+    }
+
+    /// A browser of somebody who is not signed in.
+    pub(crate) fn anonymous(&self) -> Client {
+        Client::anonymous(self.router.clone())
+    }
+
+    /// Somebody who is exactly what a viewer says: at a browser, or a program with a token of the viewer's scopes.
+    pub(crate) async fn client_of(&self, viewer: &Viewer) -> Client {
+        fixture::add_person(&self.store.store, viewer).await;
+        match &viewer.via {
+            Via::Session(_) => self.client(viewer.user.as_str()).await,
+            Via::Token { scopes, .. } => {
+                let new = auth::NewToken { name: "test".to_owned(), scopes: scopes.clone(), days: 1 };
+                let (_, secret) = self.auth.make_token(&viewer.user, new).await.unwrap();
+                Client::program(self.router.clone(), &secret)
+            }
+        }
     }
 
     /// Opens the event stream; `last` is the last cycle that the client has.
     pub(crate) async fn events(&self, last: Option<u64>) -> Events {
+        self.events_of(&self.admin, last).await
+    }
+
+    /// Opens the event stream of somebody.
+    pub(crate) async fn events_of(&self, client: &Client, last: Option<u64>) -> Events {
         let mut request = Request::get("/api/v1/events");
         if let Some(last) = last {
             request = request.header("last-event-id", last.to_string());
         }
-        let response = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        // Renews the session where it needs it: what follows keeps no cookies.
+        client.get("/healthz").await;
+        let request = client.prepared(request.body(Body::empty()).unwrap());
+        let response = self.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["x-accel-buffering"], "no");
         assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");

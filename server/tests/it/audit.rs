@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use axum::body::Body;
-use axum::http::Request;
 use common::api::Role;
 use server::error::ErrorKind;
 use server::policy::{Scope, Via, Viewer};
@@ -38,9 +36,7 @@ async fn note(store: &Store, viewer: &Viewer, reason: &str) -> Result<(), ErrorK
 }
 
 async fn get(app: &TestApp, viewer: &Viewer, path: &str) -> Answer {
-    let mut request = Request::get(path).body(Body::empty()).unwrap();
-    request.extensions_mut().insert(viewer.clone());
-    app.send(request).await
+    app.client_of(viewer).await.get(path).await
 }
 
 #[tokio::test]
@@ -54,7 +50,7 @@ async fn t131_a_change_without_a_reason_is_refused_and_leaves_no_entry() {
         let mut token = viewer("tom", &[Role::Admin]);
         token.via = Via::Token { id: "t-1".parse().unwrap(), scopes: [Scope::Read].into() };
         note(&test.store, &token, " a look ").await.unwrap();
-        let app = TestApp::on(test);
+        let app = TestApp::on(test).await;
         let page = get(&app, &admin, "/api/v1/audit").await.json();
         let items = page["items"].as_array().unwrap();
         assert_eq!(items.len(), 2);
@@ -74,7 +70,7 @@ async fn the_log_is_filtered_paged_and_exported() {
             note(&test.store, &ada, &format!("=SUM({round})")).await.unwrap();
             note(&test.store, &fay, "budget").await.unwrap();
         }
-        let app = TestApp::on(test);
+        let app = TestApp::on(test).await;
         let first = get(&app, &fay, "/api/v1/audit?user=ada&limit=2").await.json();
         let numbers = |page: &serde_json::Value| -> Vec<u64> {
             page["items"].as_array().unwrap().iter().map(|entry| entry["number"].as_u64().unwrap()).collect()
@@ -106,7 +102,7 @@ async fn the_log_is_filtered_paged_and_exported() {
 #[tokio::test]
 async fn the_log_is_hidden_from_those_who_may_not_read_it() {
     let app = TestApp::new().await;
-    assert_eq!(app.get("/api/v1/audit").await.status, 401);
+    assert_eq!(app.anonymous().get("/api/v1/audit").await.status, 401);
     assert_eq!(get(&app, &viewer("eve", &[]), "/api/v1/audit").await.status, 404);
     for role in Role::ALL {
         assert_eq!(get(&app, &viewer("ada", &[role]), "/api/v1/audit").await.status, 200);

@@ -1,13 +1,18 @@
 //! A small organisation, a store of either kind, and bids to play with.
 
+use std::collections::BTreeSet;
+
+use common::api::Role;
 use common::chips::Chips;
 use common::ids::BidId;
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
 use market::snapshot::{Alternative, Lending};
+use server::policy::{Membership, Via, Viewer};
 use server::services::bids::NewBid;
 use server::services::ledger::Grant;
 use server::services::organisation::{self, NewOrganisation};
+use server::store::accounts::{self, NewAccount};
 use server::store::bids::BidTerms;
 use server::store::entities::{ChipType, Organisation, OwnedSupply, Pool, Setup, Team};
 use server::store::{Place, Store};
@@ -117,6 +122,56 @@ pub(crate) async fn create(store: &Store) {
     let grants = setup.teams.iter().map(grant).collect();
     let mut tx = store.write().await.expect("a transaction");
     organisation::create(&mut tx, START, &NewOrganisation { setup, grants }).await.expect("an organisation");
+    tx.commit().await.expect("a commit");
+}
+
+/// Accounts of every test: name, role in the organisation, teams (with `*` where the person leads).
+pub(crate) const PEOPLE: [(&str, Option<Role>, &[&str]); 5] = [
+    ("admin", Some(Role::Admin), &[]),
+    ("finance", Some(Role::Finance), &[]),
+    ("auditor", Some(Role::Auditor), &[]),
+    ("engineer", None, &["*speech", "vision"]),
+    ("outsider", None, &["ads"]),
+];
+
+/// Adds the people, where they are not there yet. They have no passwords.
+pub(crate) async fn add_people(store: &Store) {
+    for (user, role, teams) in PEOPLE {
+        let member = |team: &&str| {
+            let id = team.trim_start_matches('*').parse().expect("an id");
+            let pool = "research".parse().expect("an id");
+            (id, Membership { pool, leads: team.starts_with('*') })
+        };
+        let viewer = Viewer {
+            user: user.parse().expect("an id"),
+            name: user.to_owned(),
+            roles: role.into_iter().collect(),
+            teams: teams.iter().map(member).collect(),
+            pools: BTreeSet::new(),
+            via: Via::Session("s".parse().expect("an id")),
+        };
+        add_person(store, &viewer).await;
+    }
+}
+
+/// Adds an account, where it is not there yet, and makes it what a viewer is.
+pub(crate) async fn add_person(store: &Store, viewer: &Viewer) {
+    let mut tx = store.write().await.expect("a transaction");
+    if accounts::find(&mut tx, &viewer.user).await.expect("an answer").is_none() {
+        let account = NewAccount {
+            id: viewer.user.clone(),
+            login: Some(viewer.user.to_string()),
+            name: viewer.name.clone(),
+            password_hash: None,
+            provider: None,
+        };
+        accounts::insert(&mut tx, START, &account).await.expect("an account");
+    }
+    accounts::set_roles(&mut tx, &viewer.user, &viewer.roles).await.expect("roles");
+    accounts::set_pools(&mut tx, &viewer.user, &viewer.pools).await.expect("pools");
+    for (team, membership) in &viewer.teams {
+        accounts::put_member(&mut tx, &viewer.user, team, membership.leads).await.expect("a member");
+    }
     tx.commit().await.expect("a commit");
 }
 

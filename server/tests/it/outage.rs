@@ -92,7 +92,8 @@ async fn a_database_that_is_away_is_waited_for_at_the_start_and_later() {
 
     // It comes up: the server goes on by itself, and clears once there is an organisation.
     database.start();
-    until("that the gate opens", port, "/api/v1/market", |status, _| status == 200).await;
+    // Behind the gate it is asked who somebody is.
+    until("that the gate opens", port, "/api/v1/market", |status, _| status == 401).await;
     let store = Store::open(&Place::parse(&url)).await.unwrap();
     create_quick(&store).await;
     let is_ready = |status, answer: &str| status == 200 && answer.contains("\"status\":\"ready\"");

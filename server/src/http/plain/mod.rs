@@ -1,0 +1,194 @@
+//! Pages without WebAssembly: what their handlers work with, and their routes.
+//!
+//! A handler reads what was posted as texts ([`Posted`]), calls one service, and answers with the page again
+//! ([`Plain::refused`]) or with a redirect and a notice ([`Plain::done`]).
+
+mod link;
+pub(super) mod sign_in;
+
+use app::document::SiteFiles;
+use app::plain::form::FormState;
+use app::plain::{Frame, PlainPage, render};
+use axum::Router;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use common::api::ShellView;
+use common::problem::Problem;
+use leptos::prelude::AnyView;
+
+use super::AppState;
+use super::cookies::Cookies;
+use crate::error::AppError;
+use crate::policy::Viewer;
+
+/// The routes.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/sign-in", get(sign_in::page).post(sign_in::sign_in))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/link/{secret}", get(link::page).post(link::used))
+}
+
+/// What is around the page of a request.
+pub(super) struct Plain {
+    state: AppState,
+    site: SiteFiles,
+    shell: Option<ShellView>,
+    path: String,
+    notice: Option<String>,
+    cookies: Cookies,
+}
+
+impl FromRequestParts<AppState> for Plain {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Self::Rejection> {
+        let viewer = parts.extensions.get::<Viewer>();
+        let shell = match viewer {
+            // Without an organisation there is nothing to show around the page.
+            Some(viewer) => state.market().shell(Some(viewer)).await.ok(),
+            None => None,
+        };
+        let mut cookies = Cookies::new(state.config());
+        Ok(Self {
+            notice: cookies.take_notice(&parts.headers),
+            state: state.clone(),
+            site: state.site().clone(),
+            shell,
+            path: parts.uri.path().to_owned(),
+            cookies,
+        })
+    }
+}
+
+impl Plain {
+    /// The services and settings.
+    pub(super) fn state(&self) -> &AppState {
+        &self.state
+    }
+
+    /// The page.
+    pub(super) fn ok(self, title: &str, main: impl FnOnce() -> AnyView) -> Response {
+        self.with_status(StatusCode::OK, title, main)
+    }
+
+    /// The page with a form that was refused: `main` shows what was typed and why it was refused.
+    pub(super) fn refused(self, error: &AppError, title: &str, main: impl FnOnce() -> AnyView) -> Response {
+        self.with_status(status(error), title, main)
+    }
+
+    /// A fault that is no matter of a field, as a page.
+    pub(super) fn problem(self, error: &AppError) -> Response {
+        if status(error).is_server_error() {
+            tracing::error!(cause = %error.private_context(), "{error}");
+        }
+        let problem = Problem::from(error);
+        let title = problem.title.clone();
+        self.with_status(status(error), &title, || app::plain::problem(problem))
+    }
+
+    /// Sends the browser to a page, which says once what was done.
+    pub(super) fn done(mut self, to: &str, notice: &str) -> Response {
+        self.cookies.notice(notice);
+        self.to(to)
+    }
+
+    /// Sends the browser to a page.
+    pub(super) fn to(self, to: &str) -> Response {
+        let mut response = Redirect::to(to).into_response();
+        self.cookies.set_on(&mut response);
+        response
+    }
+
+    /// The cookies that the answer sets.
+    pub(super) fn cookies(&mut self) -> &mut Cookies {
+        &mut self.cookies
+    }
+
+    fn with_status(self, status: StatusCode, title: &str, main: impl FnOnce() -> AnyView) -> Response {
+        let frame = Frame {
+            site: &self.site,
+            shell: self.shell,
+            path: &self.path,
+            title: title.to_owned(),
+            notice: self.notice,
+        };
+        let PlainPage { html, policy } = render(frame, main);
+        let mut response = (status, Html(html)).into_response();
+        if let Ok(policy) = HeaderValue::try_from(policy) {
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        // A page of somebody is not shown to whoever sits down after the sign-out.
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        self.cookies.set_on(&mut response);
+        response
+    }
+}
+
+fn status(error: &AppError) -> StatusCode {
+    StatusCode::from_u16(error.kind().row().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// A form as it was posted: names and values in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Posted(Vec<(String, String)>);
+
+impl FromRequest<AppState> for Posted {
+    type Rejection = AppError;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, AppError> {
+        let body = axum::body::Bytes::from_request(request, state).await.map_err(|error| {
+            AppError::new(crate::error::ErrorKind::TooLarge, "the form is larger than the server takes")
+                .with_context(error)
+        })?;
+        Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
+    }
+}
+
+impl Posted {
+    /// The first value of a field; empty without one.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// The form to be shown again, with what was typed and why it was refused.
+    pub(super) fn refused(self, error: &AppError) -> FormState {
+        FormState::refused(self.0, &Problem::from(error))
+    }
+
+    /// All fields.
+    fn into_fields(self) -> Vec<(String, String)> {
+        self.0
+    }
+}
+
+/// A path of this site, from what a browser sent; anything else becomes `/`. So nobody is sent elsewhere.
+fn local_path(text: &str) -> &str {
+    let inside = text.starts_with('/') && !text.starts_with("//");
+    let plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if inside && plain && text.len() <= 2_000 { text } else { "/" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_elsewhere() {
+        for text in [
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "",
+            "javascript:x",
+            "/\t/evil",
+            "/ü",
+        ] {
+            assert_eq!(local_path(text), "/", "{text}");
+        }
+        assert_eq!(local_path("/book?chip=H100"), "/book?chip=H100");
+    }
+}

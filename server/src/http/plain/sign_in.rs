@@ -1,0 +1,126 @@
+//! Signing in and out. A form that was sent when the session was over is carried through the sign-in.
+
+use app::plain::form::FormState;
+use app::plain::sign_in::{KeptForm, SignInPage, kept, sign_in as view};
+use axum::Extension;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use super::super::AppState;
+use super::super::extract::Query;
+use super::{Plain, Posted, local_path};
+use crate::auth::Client;
+use crate::error::AppError;
+use crate::policy::{Via, Viewer};
+
+const TITLE: &str = "Sign in";
+
+#[derive(Deserialize)]
+pub(in crate::http) struct SignInQuery {
+    #[serde(default)]
+    next: String,
+}
+
+/// A form on its way through a sign-in.
+#[derive(Debug, Serialize, Deserialize)]
+struct Carried {
+    action: String,
+    fields: Vec<(String, String)>,
+}
+
+/// The page; who is signed in already goes on.
+pub(in crate::http) async fn page(
+    plain: Plain,
+    viewer: Option<Extension<Viewer>>,
+    Query(query): Query<SignInQuery>,
+) -> Response {
+    let next = local_path(&query.next).to_owned();
+    if viewer.is_some() {
+        return plain.to(&next);
+    }
+    let why = (next != "/").then_some("Sign in to see the page that you asked for.");
+    let page = SignInPage { why, ..empty(&plain, next) };
+    plain.ok(TITLE, || view(page))
+}
+
+fn empty(plain: &Plain, next: String) -> SignInPage {
+    SignInPage { next, demo_accounts: plain.state().demo_accounts().to_vec(), ..SignInPage::default() }
+}
+
+/// Signs in.
+pub(in crate::http) async fn sign_in(
+    mut plain: Plain,
+    Extension(client): Extension<Client>,
+    posted: Posted,
+) -> Response {
+    let issued = plain.state().auth().sign_in(posted.get("login"), posted.get("password"), &client).await;
+    let next = local_path(posted.get("next")).to_owned();
+    let carried = posted.get("kept_form");
+    match issued {
+        Ok(issued) => {
+            plain.cookies().signed_in(&issued);
+            match serde_json::from_str::<Carried>(carried) {
+                Ok(carried) => send_again(plain, carried),
+                Err(_) => plain.to(&next),
+            }
+        }
+        Err(error) if error.kind().row().status >= 500 => plain.problem(&error),
+        Err(error) => {
+            let kept_form = (!carried.is_empty()).then(|| carried.to_owned());
+            let page = SignInPage { kept_form, ..empty(&plain, next) };
+            let page = SignInPage { form: posted.refused(&error), ..page };
+            plain.refused(&error, TITLE, || view(page))
+        }
+    }
+}
+
+/// Shows the form that was sent before the sign-in: one click sends it again.
+fn send_again(plain: Plain, carried: Carried) -> Response {
+    let page = KeptForm { action: local_path(&carried.action).to_owned(), fields: carried.fields };
+    plain.ok("You are signed in", || kept(page))
+}
+
+/// A form was sent and nobody is signed in: asks who it is, and keeps the form until then.
+pub(in crate::http) async fn keep_form(state: AppState, request: Request) -> Response {
+    let there = request.uri().path_and_query().map_or("/", |there| there.as_str()).to_owned();
+    let is_form = request.headers().get(header::CONTENT_TYPE).is_some_and(|kind| {
+        kind.to_str().is_ok_and(|kind| kind.starts_with("application/x-www-form-urlencoded"))
+    });
+    if !is_form {
+        return AppError::unauthenticated().into_response();
+    }
+    let (mut parts, body) = request.into_parts();
+    let Ok(plain) = Plain::from_request_parts(&mut parts, &state).await;
+    // Signing out needs nobody who is signed in.
+    if parts.uri.path() == "/sign-out" {
+        return plain.to("/sign-in");
+    }
+    let posted = match Posted::from_request(Request::from_parts(parts, body), &state).await {
+        Ok(posted) => posted,
+        Err(error) => return plain.problem(&error),
+    };
+    let carried = Carried { action: local_path(&there).to_owned(), fields: posted.into_fields() };
+    let page = SignInPage {
+        form: FormState::default(),
+        why: Some("Your session is over. Sign in again: what you typed is kept and can be sent afterwards."),
+        kept_form: serde_json::to_string(&carried).ok(),
+        ..empty(&plain, "/".to_owned())
+    };
+    plain.with_status(StatusCode::UNAUTHORIZED, TITLE, || view(page))
+}
+
+/// Signs out here.
+pub(in crate::http) async fn sign_out(mut plain: Plain, viewer: Viewer) -> Response {
+    if let Via::Session(session) = &viewer.via {
+        match plain.state().auth().end_session(&viewer.user, session).await {
+            // One that ended a moment before is as good as ended now.
+            Ok(()) => {}
+            Err(error) if error.kind() == crate::error::ErrorKind::NotFound => {}
+            Err(error) => return plain.problem(&error),
+        }
+    }
+    plain.cookies().signed_out();
+    plain.done("/sign-in", "You are signed out on this device.")
+}
