@@ -2,9 +2,11 @@
 //! global ticks.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use common::money::Price;
 
+use crate::bidder::ask;
 use crate::builder::{MAX_AMOUNT, MarketBuilder, TeamInput};
 use crate::error::SnapshotError;
 use crate::market::{AlternativeRow, Market, NO_CHIP_TYPE, NO_PRICE, PoolRow, Ranks, TeamRow, global_limit};
@@ -43,7 +45,7 @@ impl MarketBuilder {
         };
         let needs_last_demand = alternatives.len() > bids.len() || alternatives.iter().any(unshared);
         let ranks = Ranks { chip_types: chip_type_ranks, pools: pool_ranks, teams: team_ranks };
-        Ok(Market {
+        let mut market = Market {
             cycle,
             time,
             chip_types,
@@ -55,8 +57,13 @@ impl MarketBuilder {
             names,
             alternatives,
             needs_last_demand,
+            settled: None,
             ranks,
-        })
+        };
+        if !needs_last_demand {
+            market.settled = Some(Arc::new(ask(&market, None)));
+        }
+        Ok(market)
     }
 
     /// Teams with their spending caps, in the order added. Checks what a team, and all teams of a pool, could bid:

@@ -1,108 +1,145 @@
 //! The bidder (market.md 3): turns each team's queue into a demand curve and a spending rate per chip type.
 
-use std::ops::Range;
+use std::sync::Arc;
 
 use crate::asks::Asks;
 use crate::choice::Chooser;
-use crate::demand::Demand;
+use crate::demand::{Asked, Demand};
 use crate::last::LastMarkets;
 use crate::market::{AlternativeRow, Market, NO_ALTERNATIVE};
-use crate::parallel;
+use crate::team_asks::{TeamAsks, over_teams};
 
 /// Runs the bidder for every team.
 pub(crate) fn bid(market: &Market) -> Demand {
-    let last_demand = market.needs_last_demand.then(|| LastMarkets::demand(market));
-    let curves = last_demand.as_ref().map(|demand| LastMarkets::curves(market, demand));
-    let last = curves.as_ref().map(|curves| LastMarkets::new(market, curves));
-    over_teams(market, |teams| {
-        let chooser = Chooser::new(market, last.as_ref());
-        // The first part takes the others in.
+    let asked = market.settled.clone().unwrap_or_else(|| {
+        let last = market.needs_last_demand.then(|| LastMarkets::new(market));
+        Arc::new(ask(market, last.as_ref()))
+    });
+    let rates = rates(market, &asked);
+    Demand { asked, rates }
+}
+
+/// What each bid chooses (3.2) and the curves that this makes (3.5).
+pub(crate) fn ask(market: &Market, last: Option<&LastMarkets>) -> Asked {
+    let parts = over_teams(market, |teams| {
+        let chooser = Chooser::new(market, last);
+        // The first part takes the others' choices in.
         let room = if teams.start == 0 { market.bids.len() } else { market.bids_in(&teams).len() };
-        let mut demand = Demand::with_capacity(room);
-        let mut walk = Walk::new(market.chip_types.len());
-        let first = market.bids_in(&teams).start;
+        let mut part = TeamAsks::with_capacity(room);
+        let mut asks = Asks::new(market.chip_types.len());
         for team in teams {
             for bid in market.bids_of(team) {
-                demand.choices.push(chooser.choose(team, bid));
+                let choice = chooser.choose(team, bid);
+                part.choices.push(choice);
+                if let Some(wanted) = chosen(market, bid, choice) {
+                    asks.add(wanted.chip_type, market.bids[bid].limit, wanted.chips);
+                }
             }
-            walk.team(market, team, first, &mut demand);
+            part.push_team(u32::try_from(team).unwrap_or(u32::MAX), &mut asks);
         }
-        demand
-    })
+        part
+    });
+    Asked::new(market, parts)
 }
 
-/// Makes the demand of ranges of teams, on as many threads as pay, and joins it.
-pub(crate) fn over_teams(market: &Market, make: impl Fn(Range<usize>) -> Demand + Sync) -> Demand {
-    let threads = parallel::threads(market.bids.len());
-    let parts = parallel::parts(market.teams.len(), threads, |team| market.bids_before(team));
-    let mut parts = parallel::run(&parts, threads, |teams| make(teams.clone())).into_iter();
-    let mut demand = parts.next().unwrap_or_default();
-    for part in parts {
-        demand.append(part);
+/// What each team may spend on each chip type (3.3 and 3.4), by row.
+fn rates(market: &Market, asked: &Asked) -> Vec<u64> {
+    let parts = over_teams(market, |teams| {
+        let mut walk = Walk::new(market.chip_types.len());
+        let mut rates = Vec::new();
+        for team in teams {
+            let bids = market.bids_of(team).filter_map(|bid| {
+                let wanted = chosen(market, bid, asked.choices[bid])?;
+                Some(Wish { limit: market.bids[bid].limit, wanted })
+            });
+            let pool = market.teams[team].pool as usize;
+            let left =
+                walk.reserve(market.teams[team].cap, bids, |chip_type| market.last_price(pool, chip_type));
+            let rows = asked.rows_of_team(team).iter();
+            let types = rows.map(|row| (row.chip_type, asked.asked(row.row as usize)));
+            walk.split(left, types.clone());
+            rates.extend(types.map(|(chip_type, _)| walk.take(chip_type)));
+        }
+        rates
+    });
+    let mut rates = vec![0; asked.teams.len()];
+    for (row, rate) in asked.rows_by_team().iter().zip(parts.into_iter().flatten()) {
+        rates[row.row as usize] = rate;
     }
-    demand
+    rates
 }
 
-/// Scratch space for walking queues: what the team at hand asks for and has reserved.
-struct Walk {
+/// What a bid chose, and the most it pays in global ticks.
+pub(crate) struct Wish {
+    pub(crate) limit: u64,
+    pub(crate) wanted: AlternativeRow,
+}
+
+/// Scratch space for walking queues: what the team at hand has reserved.
+pub(crate) struct Walk {
     /// By chip type.
     reserved: Vec<u64>,
-    asks: Asks,
     shares: Vec<(u128, u32, u64)>,
 }
 
 impl Walk {
-    fn new(chip_types: usize) -> Self {
-        Self { reserved: vec![0; chip_types], asks: Asks::new(chip_types), shares: Vec::new() }
+    pub(crate) fn new(chip_types: usize) -> Self {
+        Self { reserved: vec![0; chip_types], shares: Vec::new() }
     }
 
-    /// Reserves the team's spending cap from the head of its queue (3.3), splits what is left (3.4) and adds its
-    /// curves (3.5). The demand's choices begin with those of the bid `first`.
-    fn team(&mut self, market: &Market, team: usize, first: usize, demand: &mut Demand) {
-        let row = &market.teams[team];
-        let mut left = row.cap;
-        for bid in market.bids_of(team) {
-            let Some(wanted) = chosen(market, bid, demand.choices[bid - first]) else { continue };
-            let limit = market.bids[bid].limit;
+    /// Reserves a team's spending cap from the head of its queue (3.3), and says what is left of it.
+    pub(crate) fn reserve(
+        &mut self,
+        cap: u64,
+        bids: impl Iterator<Item = Wish>,
+        last_price: impl Fn(usize) -> u64,
+    ) -> u64 {
+        let mut left = cap;
+        for Wish { limit, wanted } in bids {
+            if left == 0 {
+                break;
+            }
             let chip_type = wanted.chip_type as usize;
             // The one tick keeps a rich team from bidding nothing for what was free.
-            let price = market.last_price(row.pool as usize, chip_type).max(1).min(limit);
+            let price = last_price(chip_type).max(1).min(limit);
             let cost = u64::from(wanted.chips).saturating_mul(price).min(left);
             self.reserved[chip_type] += cost;
             left -= cost;
-            self.asks.add(wanted.chip_type, limit, wanted.chips);
         }
-        self.split(left);
-        let team = u32::try_from(team).unwrap_or(u32::MAX);
-        let reserved = &mut self.reserved;
-        demand.push_team(team, &mut self.asks, |chip_type| std::mem::take(&mut reserved[chip_type as usize]));
+        left
     }
 
     /// Splits what is left of the cap in proportion to the reserved cost, to chips where all cost is zero, by
-    /// largest remainder; equal remainders go by chip type id.
-    fn split(&mut self, left: u64) {
-        let chip_types = self.asks.chip_types.as_slice();
-        if let ([only], true) = (chip_types, left > 0) {
-            self.reserved[*only as usize] += left;
+    /// largest remainder; equal remainders go by chip type id (3.4). `types` are the chip types that the team's bids
+    /// chose, with the chips they ask for.
+    pub(crate) fn split(&mut self, left: u64, types: impl Iterator<Item = (u32, u64)> + Clone) {
+        if left == 0 {
             return;
         }
-        let by_chips = chip_types.iter().all(|chip_type| self.reserved[*chip_type as usize] == 0);
-        let weights = if by_chips { &self.asks.chips } else { &self.reserved };
-        let total: u128 = chip_types.iter().map(|chip_type| u128::from(weights[*chip_type as usize])).sum();
-        if left == 0 || total == 0 {
+        let by_chips = types.clone().all(|(chip_type, _)| self.reserved[chip_type as usize] == 0);
+        let weight = |(chip_type, chips): (u32, u64), reserved: &[u64]| {
+            if by_chips { chips } else { reserved[chip_type as usize] }
+        };
+        let total: u128 = types.clone().map(|each| u128::from(weight(each, &self.reserved))).sum();
+        if total == 0 {
             return;
         }
         let mut given = 0;
         self.shares.clear();
-        for &chip_type in chip_types {
-            let (share, rest) = proportion(left, weights[chip_type as usize], total);
+        for each in types {
+            let (share, rest) = proportion(left, weight(each, &self.reserved), total);
             given += share;
-            self.shares.push((rest, chip_type, share));
+            self.shares.push((rest, each.0, share));
         }
         self.shares.sort_unstable_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));
         for (nth, (_, chip_type, share)) in (0..).zip(&self.shares) {
             self.reserved[*chip_type as usize] += share + u64::from(nth < left - given);
         }
+    }
+
+    /// What is reserved for a chip type; then nothing is.
+    pub(crate) fn take(&mut self, chip_type: u32) -> u64 {
+        std::mem::take(&mut self.reserved[chip_type as usize])
     }
 }
 
@@ -118,5 +155,6 @@ fn proportion(left: u64, weight: u64, total: u128) -> (u64, u128) {
 
 /// The alternative a bid chose.
 pub(crate) fn chosen(market: &Market, bid: usize, choice: u8) -> Option<AlternativeRow> {
-    (choice != NO_ALTERNATIVE).then(|| market.alternatives_of(bid)[usize::from(choice)])
+    let first = market.bids[bid].first_alternative as usize;
+    (choice != NO_ALTERNATIVE).then(|| market.alternatives[first + usize::from(choice)])
 }

@@ -8,11 +8,11 @@ use crate::ties::may_move;
 pub(crate) struct Chooser<'a> {
     market: &'a Market,
     /// Absent where no bid has a choice to make.
-    last: Option<&'a LastMarkets<'a>>,
+    last: Option<&'a LastMarkets>,
 }
 
 impl<'a> Chooser<'a> {
-    pub(crate) fn new(market: &'a Market, last: Option<&'a LastMarkets<'a>>) -> Self {
+    pub(crate) fn new(market: &'a Market, last: Option<&'a LastMarkets>) -> Self {
         Self { market, last }
     }
 
@@ -52,13 +52,12 @@ impl<'a> Chooser<'a> {
         alternative.chip_type != NO_CHIP_TYPE
             && (self.market.chip_types[chip_type].shared > 0
                 || self.market.owned(pool, chip_type) > 0
-                || self.last.is_some_and(|last| last.of(chip_type).lent > 0))
+                || self.last.is_some_and(|last| last.lent(chip_type) > 0))
     }
 
     /// Chips times the price the bid would face there; beyond everything where there would be no price.
     fn would_cost(&self, team: usize, limit: u64, alternative: &AlternativeRow) -> u128 {
-        let last = self.last.map(|last| last.of(alternative.chip_type as usize));
-        last.and_then(|last| last.would_face(self.market, team, alternative.chips, limit))
-            .map_or(u128::MAX, |price| u128::from(alternative.chips) * u128::from(price))
+        let faced = self.last.and_then(|last| last.would_face(self.market, team, alternative, limit));
+        faced.map_or(u128::MAX, |price| u128::from(alternative.chips) * u128::from(price))
     }
 }

@@ -4,11 +4,10 @@ use common::chips::Chips;
 use common::money::{MicroCredits, Price};
 
 use crate::bidder::bid;
-use crate::curve::TeamCurve;
-use crate::demand::{Demand, pools_of};
+use crate::demand::Demand;
 use crate::error::SnapshotError;
 use crate::invariants;
-use crate::jobs::{JobResult, serve_jobs};
+use crate::jobs::{Granted, JobResult, serve_jobs};
 use crate::market::{Market, NO_ALTERNATIVE};
 use crate::outcome::{BidOutcome, ChipTypeOutcome, Outcome, PoolOutcome, TeamMarket, TeamOutcome};
 use crate::parallel;
@@ -29,8 +28,9 @@ pub fn run_auction(snapshot: &Snapshot) -> Result<Outcome, SnapshotError> {
 #[derive(Debug)]
 pub struct Clearing {
     pub(crate) chip_types: Vec<ChipTypeResult>,
-    /// By team, then chip type, as in the demand.
+    /// By row of the demand.
     pub(crate) quotas: Vec<u64>,
+    /// Chips of the quotas that bids use; by team, then chip type.
     pub(crate) used: Vec<u64>,
     pub(crate) demand: Demand,
     pub(crate) jobs: Vec<JobResult>,
@@ -77,46 +77,44 @@ impl Market {
     #[must_use]
     pub fn clear(&self) -> Clearing {
         let demand = bid(self);
-        let by_type: Vec<(usize, Vec<u32>)> = demand.rows_by_type(self).into_iter().enumerate().collect();
         let threads = parallel::threads(self.bids.len());
-        let results =
-            parallel::run(&by_type, threads, |(chip_type, rows)| self.clear_type(*chip_type, rows, &demand));
-        let mut quotas = vec![0; demand.rows.len()];
-        let mut chip_types = Vec::with_capacity(by_type.len());
-        for ((_, rows), (result, shares)) in by_type.iter().zip(results) {
-            for (row, share) in rows.iter().zip(shares) {
-                quotas[*row as usize] = share;
-            }
+        let types: Vec<usize> = (0..self.chip_types.len()).collect();
+        let results = parallel::run(&types, threads, |chip_type| self.clear_type(*chip_type, &demand));
+        let mut quotas = Vec::with_capacity(demand.rates.len());
+        let mut chip_types = Vec::with_capacity(types.len());
+        for (result, shares) in results {
+            quotas.extend(shares);
             chip_types.push(result);
         }
-        let (jobs, used) = serve_jobs(self, &demand, &quotas, &chip_types);
-        for (row, chips) in demand.rows.iter().zip(&used) {
+        let granted = Granted { market: self, demand: &demand, quotas: &quotas, chip_types: &chip_types };
+        let (jobs, used) = serve_jobs(granted);
+        for (row, chips) in demand.asked.rows_by_team().iter().zip(&used) {
             chip_types[row.chip_type as usize].used += chips;
         }
         Clearing { chip_types, quotas, used, demand, jobs }
     }
 
     /// Clears one chip type (4.0 to 4.3). Also returns its teams' quotas, in the order of the rows.
-    fn clear_type(&self, chip_type: usize, rows: &[u32], demand: &Demand) -> (ChipTypeResult, Vec<u64>) {
-        let curves: Vec<TeamCurve<'_>> = rows.iter().map(|row| demand.curve(*row as usize)).collect();
-        let pools = pools_of(self, chip_type, &curves);
+    fn clear_type(&self, chip_type: usize, demand: &Demand) -> (ChipTypeResult, Vec<u64>) {
+        let pools = demand.pools_of(self, chip_type);
         let row = &self.chip_types[chip_type];
         let pool_id = |pool: u32| self.pools[pool as usize].id.as_str();
         let team_id = |team: u32| self.teams[team as usize].id.as_str();
-        let cleared = clear_reference(&pools, row.shared, row.reserve, self.cycle, row.id.as_str(), pool_id);
+        let cleared =
+            clear_reference(demand, &pools, row.shared, row.reserve, self.cycle, row.id.as_str(), pool_id);
         invariants::check_chip_type(&pools, &cleared);
         let mut results = Vec::with_capacity(pools.len());
-        let mut quotas = Vec::with_capacity(rows.len());
+        let mut quotas = Vec::with_capacity(demand.asked.rows_of_type(chip_type).len());
         let mut prices = vec![None; self.pools.len()];
         for ((pool, &bought), &near) in pools.iter().zip(&cleared.bought).zip(&cleared.near) {
-            let shares = pool.share(pool.owned + bought, near, self.cycle, row.id.as_str(), team_id);
+            let shares = pool.share(demand, pool.owned + bought, near, self.cycle, row.id.as_str(), team_id);
             let price = if cleared.asked == 0 {
                 None
             } else {
                 pool_price(pool, cleared.price, bought, shares.own_price)
             };
             prices[pool.pool as usize] = price;
-            invariants::check_pool(pool, cleared.price, bought, price, &shares.quotas);
+            invariants::check_pool(demand, pool, cleared.price, bought, price, &shares.quotas);
             results.push(PoolResult {
                 pool: pool.pool,
                 price,
@@ -168,14 +166,18 @@ impl Clearing {
             .iter()
             .map(|team| TeamOutcome { id: team.id.clone(), cap: money(team.cap), markets: Vec::new() })
             .collect();
-        for (nth, row) in self.demand.rows.iter().enumerate() {
-            outcomes[row.team as usize].markets.push(TeamMarket {
-                chip_type: market.chip_types[row.chip_type as usize].id.clone(),
-                rate: money(row.rate),
-                asked: Chips(self.demand.curve(nth).asked()),
-                quota: Chips(self.quotas[nth]),
-                used: Chips(self.used[nth]),
-            });
+        let asked = &self.demand.asked;
+        for (team, outcome) in outcomes.iter_mut().enumerate() {
+            for (each, used) in asked.rows_of_team(team).iter().zip(&self.used[asked.places_of(team)]) {
+                let row = each.row as usize;
+                outcome.markets.push(TeamMarket {
+                    chip_type: market.chip_types[each.chip_type as usize].id.clone(),
+                    rate: money(self.demand.rates[row]),
+                    asked: Chips(asked.asked(row)),
+                    quota: Chips(self.quotas[row]),
+                    used: Chips(*used),
+                });
+            }
         }
         outcomes
     }
@@ -184,7 +186,7 @@ impl Clearing {
         let results = market.names.iter().zip(&self.jobs).enumerate();
         results
             .map(|(bid, (row, job))| {
-                let choice = self.demand.choices[bid];
+                let choice = self.demand.asked.choices[bid];
                 let chip_type = (choice != NO_ALTERNATIVE).then(|| {
                     let chosen = market.alternatives_of(bid)[usize::from(choice)];
                     market.chip_types[chosen.chip_type as usize].id.clone()

@@ -12,11 +12,41 @@ pub(crate) struct Step {
 /// The limit of a bid that has none. Real limits are at most 2^53 − 1.
 pub(crate) const NO_LIMIT: u64 = u64::MAX;
 
+/// So many steps are counted faster than halved: no branch depends on them.
+const FEW_STEPS: usize = 8;
+
+/// How many of these steps, which descend, have a limit at or above `price`.
+pub(crate) fn steps_at(steps: &[Step], price: u64) -> usize {
+    if steps.len() <= FEW_STEPS {
+        steps.iter().map(|step| usize::from(step.limit >= price)).sum()
+    } else {
+        steps.partition_point(|step| step.limit >= price)
+    }
+}
+
+/// A price of at least 1 by which many rates are divided: its reciprocal makes each division a multiplication.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Divisor {
+    pub(crate) price: u64,
+    reciprocal: u64,
+}
+
+impl Divisor {
+    pub(crate) fn new(price: u64) -> Self {
+        Self { price, reciprocal: u64::MAX / price }
+    }
+
+    /// `floor(rate / price)`, exactly; `rate` is below 2^63.
+    pub(crate) fn divide(self, rate: u64) -> u64 {
+        // At most one too low: the reciprocal is less than one short, and so is the product.
+        let low = ((u128::from(rate) * u128::from(self.reciprocal)) >> 64) as u64;
+        low + u64::from(rate - low * self.price >= self.price)
+    }
+}
+
 /// One team's demand for one chip type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TeamCurve<'a> {
-    /// The team, as its index in the market.
-    pub(crate) team: u32,
     /// Spending rate `b_i` in global ticks per hour.
     pub(crate) rate: u64,
     /// Steps in descending order of limits, none equal.
@@ -31,7 +61,7 @@ impl TeamCurve<'_> {
 
     /// `d_i(p)`: chips of bids whose limit is at or above `price`.
     pub(crate) fn wanted(&self, price: u64) -> u64 {
-        match self.steps.partition_point(|step| step.limit >= price) {
+        match steps_at(self.steps, price) {
             0 => 0,
             count => self.steps[count - 1].cumulative,
         }
@@ -40,5 +70,37 @@ impl TeamCurve<'_> {
     /// `q_i(p)`: what the team asks for at `price`, within its rate. Never rises with the price.
     pub(crate) fn quantity(&self, price: u64) -> u64 {
         if price == 0 { self.asked() } else { self.wanted(price).min(self.rate / price) }
+    }
+
+    /// The same at a price of at least 1 that many teams are asked about.
+    pub(crate) fn quantity_at(&self, price: Divisor) -> u64 {
+        self.wanted(price.price).min(price.divide(self.rate))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_reciprocal_divides_exactly(rate in 0_u64..1 << 63, price in 1_u64..=u64::MAX, bits in 0_u32..64) {
+            let price = (price >> bits).max(1);
+            prop_assert_eq!(Divisor::new(price).divide(rate), rate / price);
+            let multiple = rate / price * price;
+            for near in [multiple, multiple.saturating_sub(1)] {
+                prop_assert_eq!(Divisor::new(price).divide(near), near / price);
+            }
+        }
+
+        #[test]
+        fn steps_are_counted_alike_however_many(limits in proptest::collection::vec(0_u64..50, 0..20), price in 0_u64..60) {
+            let mut limits = limits;
+            limits.sort_unstable_by(|a, b| b.cmp(a));
+            limits.dedup();
+            let steps: Vec<Step> = limits.iter().map(|limit| Step { limit: *limit, cumulative: 1 }).collect();
+            prop_assert_eq!(steps_at(&steps, price), limits.iter().filter(|limit| **limit >= price).count());
+        }
     }
 }

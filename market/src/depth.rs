@@ -18,11 +18,7 @@ impl Clearing {
         let Ok(nth) = market.chip_types.binary_search_by(|row| row.id.cmp(chip_type)) else {
             return Vec::new();
         };
-        let rows = self.demand.rows.iter().enumerate();
-        let curves: Vec<TeamCurve<'_>> = rows
-            .filter(|(_, row)| row.chip_type as usize == nth)
-            .map(|(row, _)| self.demand.curve(row))
-            .collect();
+        let curves: Vec<TeamCurve<'_>> = self.demand.curves(self.demand.asked.rows_of_type(nth)).collect();
         let demand = |price: u64| curves.iter().map(|curve| curve.quantity(price)).sum::<u64>();
         let mut points: Vec<Point> = candidates(&curves, self.chip_types[nth].reference, levels)
             .into_iter()

@@ -5,12 +5,10 @@ use common::chips::Chips;
 use common::ids::{BidId, ChipTypeId};
 use common::money::{MicroCredits, Price};
 
-use crate::bidder::chosen;
 use crate::clearing::Clearing;
 use crate::curve::NO_LIMIT;
-use crate::demand::Demand;
-use crate::jobs::{Counter, JobResult, Till};
-use crate::market::{Market, PoolRow};
+use crate::jobs::{Counter, Granted, JobResult, Till};
+use crate::market::{AlternativeRow, BidName, Market, PoolRow};
 
 /// A bid's reason with its numbers. All money is in the pool's local credits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,68 +43,60 @@ impl Clearing {
     /// Explains every bid, in the order of the outcome's bids: by team, position and id. Lazy: a page takes what it
     /// shows.
     pub fn explanations<'a>(&'a self, market: &'a Market) -> impl Iterator<Item = Explanation> + 'a {
-        let mut counter = self.counter(market);
-        (0..market.teams.len()).flat_map(move |team| explain_team(market, &mut counter, team, |_| true))
+        (0..market.teams.len()).flat_map(move |team| self.explain_team(market, team, |_| true))
     }
 
     /// Explains the bids of one team, in the order of its queue.
     pub(crate) fn explanations_of(&self, market: &Market, team: usize) -> Vec<Explanation> {
-        explain_team(market, &mut self.counter(market), team, |_| true)
+        self.explain_team(market, team, |_| true)
     }
 
     /// Explains one bid; absent where the market has no such bid.
     #[must_use]
     pub fn explain(&self, market: &Market, bid: &BidId) -> Option<Explanation> {
         let nth = market.bid_of(bid)?;
-        let team = market.team_of(nth);
-        explain_team(market, &mut self.counter(market), team, |bid| bid == nth).pop()
+        self.explain_team(market, market.team_of(nth), |bid| bid == nth).pop()
     }
 
-    fn counter<'a>(&'a self, market: &'a Market) -> Counter<'a> {
-        Counter::new(market, &self.demand, &self.quotas, &self.chip_types)
-    }
-}
-
-fn explain_team(
-    market: &Market,
-    counter: &mut Counter<'_>,
-    team: usize,
-    wanted: impl Fn(usize) -> bool,
-) -> Vec<Explanation> {
-    let demand = counter.demand();
-    let mut explanations = Vec::new();
-    let each = |bid: usize, job: JobResult, till: Option<&Till>| {
-        if wanted(bid) {
-            explanations.push(explanation(market, demand, team, bid, job, till));
+    fn explain_team(&self, market: &Market, team: usize, asked: impl Fn(usize) -> bool) -> Vec<Explanation> {
+        let Self { demand, quotas, chip_types, .. } = self;
+        let granted = Granted { market, demand, quotas, chip_types };
+        let mut counter = Counter::new(chip_types.len());
+        granted.open(&mut counter, team);
+        let mut explanations = Vec::new();
+        for bid in market.bids_of(team) {
+            let wanted = granted.chosen(bid);
+            let till = counter.till(wanted).copied();
+            let job = counter.serve(&market.bids[bid], wanted);
+            if asked(bid) {
+                let pool = &market.pools[market.teams[team].pool as usize];
+                explanations.push(explanation(market, pool, &market.names[bid], wanted, job, till.as_ref()));
+            }
         }
-    };
-    counter.team(team, each, |_, _| {});
-    explanations
+        explanations
+    }
 }
 
-fn explanation(
+/// Of a bid, what it chose and got, and the till that it came to.
+pub(crate) fn explanation(
     market: &Market,
-    demand: &Demand,
-    team: usize,
-    bid: usize,
+    pool: &PoolRow,
+    name: &BidName,
+    chosen: Option<AlternativeRow>,
     job: JobResult,
-    till: Option<&Till>,
+    till: Option<&Till<'_>>,
 ) -> Explanation {
-    let row = &market.names[bid];
-    let pool = &market.pools[market.teams[team].pool as usize];
-    let alternative = chosen(market, bid, demand.choices[bid]);
     let price = till.and_then(|till| till.price).and_then(|price| pool.local_price(price));
-    let affordable = till.and_then(|till| till.affordable(demand)).map(Chips);
     let mut explanation = Explanation {
-        bid: row.id.clone(),
-        chip_type: alternative.map(|chosen| market.chip_types[chosen.chip_type as usize].id.clone()),
+        bid: name.id.clone(),
+        chip_type: chosen.map(|chosen| market.chip_types[chosen.chip_type as usize].id.clone()),
         reason: job.reason,
         chips: Chips(u64::from(job.chips)),
-        asked: alternative.map(|chosen| (Chips(chosen.chips.into()), Chips(chosen.min_chips.into()))),
+        asked: chosen.map(|chosen| (Chips(chosen.chips.into()), Chips(chosen.min_chips.into()))),
         price: price.map(Price),
-        limit: (row.local_limit != NO_LIMIT).then_some(Price(row.local_limit)),
-        rate: till.map(|till| local_rate(pool, till.rate(demand))),
-        affordable,
+        limit: (name.local_limit != NO_LIMIT).then_some(Price(name.local_limit)),
+        rate: till.map(|till| local_rate(pool, till.curve.rate)),
+        affordable: till.and_then(|till| till.affordable).map(Chips),
         quota: till.map(|till| Chips(till.quota)),
         left: till.map(|till| Chips(till.left)),
         text: String::new(),

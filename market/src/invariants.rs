@@ -1,12 +1,14 @@
 //! The invariants of the mechanism (market.md 9) that are cheap to check, asserted in release builds as well: a
 //! clearing that broke one must not become anybody's quota.
 
+use crate::demand::Demand;
 use crate::pool::PoolDemand;
 use crate::reference::Reference;
 
 /// Invariants 1 (second half) to 4, for one pool.
 pub(crate) fn check_pool(
-    pool: &PoolDemand<'_>,
+    demand: &Demand,
+    pool: &PoolDemand,
     reference: Option<u64>,
     bought: u64,
     price: Option<u64>,
@@ -20,7 +22,7 @@ pub(crate) fn check_pool(
         return;
     };
     let mut paid = 0_u128;
-    for (team, &quota) in pool.teams.iter().zip(quotas) {
+    for (team, &quota) in demand.curves(pool.rows.clone()).zip(quotas) {
         assert!(quota <= team.wanted(price), "no team gets chips that its limits exclude");
         let cost = u128::from(price) * u128::from(quota);
         assert!(cost <= u128::from(team.rate), "no team spends more than its rate");
@@ -36,7 +38,7 @@ pub(crate) fn check_pool(
 }
 
 /// The first half of invariant 1.
-pub(crate) fn check_chip_type(pools: &[PoolDemand<'_>], cleared: &Reference) {
+pub(crate) fn check_chip_type(pools: &[PoolDemand], cleared: &Reference) {
     let bought: u64 = cleared.bought.iter().sum();
     assert!(bought <= cleared.shared, "no more shared chips are sold than there are");
     if !cleared.reserve_binds {

@@ -9,27 +9,29 @@
 //! under the team's cap, its pool stops lending what the bid needs, and its pool blends its own chips as in 4.1 to
 //! 4.3. So a bid that moves no price sees the exact one, and any other sees at most 1/32 too much.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::asks::Asks;
-use crate::bidder::over_teams;
 use crate::curve::TeamCurve;
-use crate::demand::{Demand, pools_of};
+use crate::demand::{Asked, Demand};
 use crate::market::{AlternativeRow, Market, NO_CHIP_TYPE};
-use crate::pool::{Added, Bracket, PoolDemand};
-use crate::reference::lowest_price;
-use crate::search::Guess;
-use crate::window::Window;
+use crate::pool::{Added, PoolDemand};
+use crate::purchases::lowest_price;
+use crate::team_asks::{TeamAsks, over_teams};
+use crate::window::{Bracket, Window};
 
 /// All chip types' markets as their last demand makes them.
-pub(crate) struct LastMarkets<'a> {
-    of: Vec<LastMarket<'a>>,
+#[derive(Debug)]
+pub(crate) struct LastMarkets {
+    demand: Demand,
+    of: Vec<LastMarket>,
 }
 
 /// One chip type's market on its last demand.
-pub(crate) struct LastMarket<'a> {
+#[derive(Debug)]
+pub(crate) struct LastMarket {
     chip_type: usize,
-    pools: Vec<PoolDemand<'a>>,
+    pools: Vec<PoolDemand>,
     /// Chips that pools lend.
     pub(crate) lent: u64,
     /// Shared chips and those lent.
@@ -39,66 +41,82 @@ pub(crate) struct LastMarket<'a> {
 }
 
 /// A reference price.
+#[derive(Debug)]
 struct Rung {
     price: u64,
     /// What each pool buys at it, computed once.
     purchases: OnceLock<Box<Purchases>>,
 }
 
+#[derive(Debug)]
 struct Purchases {
     total: u64,
-    /// By pool: chips, and the bracket of the pool's own tick.
-    of: Vec<(u64, Bracket)>,
+    /// By pool: chips, and the bracket of the pool's own tick where it blends.
+    of: Vec<(u64, Option<Bracket>)>,
 }
 
-impl<'a> LastMarkets<'a> {
-    /// What bids asked for in the chip types that they hold.
-    pub(crate) fn demand(market: &Market) -> Demand {
-        over_teams(market, |teams| {
-            let mut demand = Demand::default();
-            let mut asks = Asks::new(market.chip_types.len());
-            for team in teams {
-                for bid in market.bids_of(team) {
-                    let row = &market.bids[bid];
-                    let held = market.alternatives_of(bid).get(usize::from(row.held));
-                    let counts = |held: &&AlternativeRow| row.in_window && held.chip_type != NO_CHIP_TYPE;
-                    if let Some(held) = held.filter(counts) {
-                        asks.add(held.chip_type, row.limit, held.chips);
-                    }
-                }
-                let cap = market.teams[team].cap;
-                demand.push_team(u32::try_from(team).unwrap_or(u32::MAX), &mut asks, |_| cap);
-            }
-            demand
-        })
-    }
-
-    /// The curves of that demand by chip type, ordered by pool and team.
-    pub(crate) fn curves<'d>(market: &Market, demand: &'d Demand) -> Vec<Vec<TeamCurve<'d>>> {
-        let by_type = demand.rows_by_type(market);
-        by_type.iter().map(|rows| rows.iter().map(|row| demand.curve(*row as usize)).collect()).collect()
-    }
-
-    pub(crate) fn new(market: &Market, curves: &'a [Vec<TeamCurve<'a>>]) -> Self {
-        let of = curves.iter().enumerate().map(|(chip_type, curves)| {
-            let pools = pools_of(market, chip_type, curves);
-            let row = &market.chip_types[chip_type];
+impl LastMarkets {
+    pub(crate) fn new(market: &Market) -> Self {
+        let asked = Asked::new(market, last_asks(market));
+        let rates = asked.teams.iter().map(|team| market.teams[*team as usize].cap).collect();
+        let demand = Demand { asked: Arc::new(asked), rates };
+        let of = market.chip_types.iter().enumerate().map(|(chip_type, row)| {
+            let pools = demand.pools_of(market, chip_type);
             let lent = pools.iter().map(|pool| pool.lent).sum();
             let (shared, reserve) = (row.shared + lent, row.reserve);
             LastMarket { chip_type, pools, lent, shared, reserve, ladder: OnceLock::new() }
         });
-        Self { of: of.collect() }
+        let of = of.collect();
+        Self { demand, of }
     }
 
-    pub(crate) fn of(&self, chip_type: usize) -> &LastMarket<'a> {
-        &self.of[chip_type]
+    /// Chips of a type that pools lend.
+    pub(crate) fn lent(&self, chip_type: usize) -> u64 {
+        self.of[chip_type].lent
+    }
+
+    /// The price in the team's pool once a bid of the team is added, in global ticks; absent where the pool could
+    /// get nothing.
+    pub(crate) fn would_face(
+        &self,
+        market: &Market,
+        team: usize,
+        wanted: &AlternativeRow,
+        limit: u64,
+    ) -> Option<u64> {
+        self.of[wanted.chip_type as usize].would_face(market, &self.demand, team, wanted.chips, limit)
     }
 }
 
-impl LastMarket<'_> {
-    /// The price in the team's pool once a bid of the team is added, in global ticks; absent where the pool could
-    /// get nothing.
-    pub(crate) fn would_face(&self, market: &Market, team: usize, chips: u32, limit: u64) -> Option<u64> {
+/// What bids asked for in the chip types that they hold.
+fn last_asks(market: &Market) -> Vec<TeamAsks> {
+    over_teams(market, |teams| {
+        let mut part = TeamAsks::default();
+        let mut asks = Asks::new(market.chip_types.len());
+        for team in teams {
+            for bid in market.bids_of(team) {
+                let row = &market.bids[bid];
+                let held = market.alternatives_of(bid).get(usize::from(row.held));
+                let counts = |held: &&AlternativeRow| row.in_window && held.chip_type != NO_CHIP_TYPE;
+                if let Some(held) = held.filter(counts) {
+                    asks.add(held.chip_type, row.limit, held.chips);
+                }
+            }
+            part.push_team(u32::try_from(team).unwrap_or(u32::MAX), &mut asks);
+        }
+        part
+    })
+}
+
+impl LastMarket {
+    fn would_face(
+        &self,
+        market: &Market,
+        demand: &Demand,
+        team: usize,
+        chips: u32,
+        limit: u64,
+    ) -> Option<u64> {
         let index = u32::try_from(team).unwrap_or(u32::MAX);
         let row = &market.teams[team];
         let place = self.pools.binary_search_by_key(&row.pool, |pool| pool.pool);
@@ -107,32 +125,28 @@ impl LastMarket<'_> {
             Ok(nth) => &self.pools[nth],
             Err(_) => {
                 // It owns none, and none of its teams holds any.
-                absent = PoolDemand::new(
-                    row.pool,
-                    0,
-                    0,
-                    market.last_price(row.pool as usize, self.chip_type),
-                    &[],
-                );
+                let pool = row.pool as usize;
+                absent = PoolDemand::new(demand, pool, 0, 0, market.last_price(pool, self.chip_type), 0..0);
                 &absent
             }
         };
-        let own = pool.teams.binary_search_by_key(&index, |curve| curve.team).ok().map(|nth| pool.teams[nth]);
-        let curve = own.unwrap_or(TeamCurve { team: index, rate: row.cap, steps: &[] });
+        let own = demand.asked.teams[pool.rows.clone()].binary_search(&index);
+        let own = own.ok().map(|nth| demand.curve(pool.rows.start + nth));
+        let curve = own.unwrap_or(TeamCurve { rate: row.cap, steps: &[] });
         let added = Added { curve, limit, chips: u64::from(chips) };
         if pool.asked + added.chips <= pool.owned {
             return Some(0);
         }
         let shared = self.shared - pool.lent;
         if shared == 0 {
-            return (pool.owned > 0).then(|| pool.price_alone(&added));
+            return (pool.owned > 0).then(|| pool.price_alone(demand, &added));
         }
-        let ladder = self.ladder(market);
+        let ladder = self.ladder(market, demand);
         let with_bid = |rung: &Rung| {
-            let purchases = self.purchases(rung);
-            let own = place.map_or_else(|_| pool.purchase(rung.price), |nth| purchases.of[nth]);
+            let purchases = self.purchases(demand, rung);
+            let own = place.map_or_else(|_| pool.purchase(demand, rung.price), |nth| purchases.of[nth]);
             let others = purchases.total - place.map_or(0, |_| own.0);
-            (others, buys_more(pool, rung.price, own, &added))
+            (others, buys_more(demand, pool, rung.price, own, &added))
         };
         let nth = climb(ladder.len(), |nth| {
             let (others, (bought, _)) = with_bid(&ladder[nth]);
@@ -144,7 +158,7 @@ impl LastMarket<'_> {
             return Some(reference);
         }
         let (bought, tick) = if found < self.reserve {
-            buys_more(pool, self.reserve, pool.purchase(self.reserve), &added)
+            buys_more(demand, pool, self.reserve, pool.purchase(demand, self.reserve), &added)
         } else {
             with_bid(&ladder[nth]).1
         };
@@ -152,20 +166,20 @@ impl LastMarket<'_> {
         Some((tick.hi - 1).max(u64::try_from(blended).unwrap_or(reference)))
     }
 
-    fn purchases<'r>(&self, rung: &'r Rung) -> &'r Purchases {
+    fn purchases<'r>(&self, demand: &Demand, rung: &'r Rung) -> &'r Purchases {
         rung.purchases.get_or_init(|| {
-            let of: Vec<_> = self.pools.iter().map(|pool| pool.purchase(rung.price)).collect();
+            let of: Vec<_> = self.pools.iter().map(|pool| pool.purchase(demand, rung.price)).collect();
             Box::new(Purchases { total: of.iter().map(|(chips, _)| chips).sum(), of })
         })
     }
 
     /// From the price at which the last demand clears to one at which no pool buys anything, whoever joins it.
-    fn ladder(&self, market: &Market) -> &[Rung] {
+    fn ladder(&self, market: &Market, demand: &Demand) -> &[Rung] {
         self.ladder.get_or_init(|| {
             let rates = self.pools.iter().map(|pool| pool.rates).max().unwrap_or(0);
             let cap = market.teams.iter().map(|team| team.cap).max().unwrap_or(0);
             let top = rates + cap + 1;
-            let mut price = lowest_price(&self.pools, self.shared).map_or(0, |found| found.found);
+            let mut price = lowest_price(demand, &self.pools, self.shared).map_or(0, |found| found.found);
             let mut ladder = Vec::new();
             loop {
                 ladder.push(Rung { price, purchases: OnceLock::new() });
@@ -183,29 +197,30 @@ impl LastMarket<'_> {
 /// What a pool buys at a reference price with a bid added, and the bracket of its own tick there, from both without
 /// the bid.
 fn buys_more(
-    pool: &PoolDemand<'_>,
+    demand: &Demand,
+    pool: &PoolDemand,
     reference: u64,
-    (bought, tick): (u64, Bracket),
+    (bought, tick): (u64, Option<Bracket>),
     added: &Added<'_>,
 ) -> (u64, Bracket) {
-    let whole = pool.whole_bracket_with(added);
+    // Of account only where the pool owns chips and the price is not 0.
+    let none = Bracket { lo: 0, hi: 1, at_lo: 0, at_hi: 0 };
     if reference == 0 {
-        return (whole.at_lo - pool.owned, whole);
+        return (pool.asked + added.chips - pool.owned, none);
     }
     if pool.owned == 0 {
-        return (bought + added.at(reference), whole);
+        return (bought + added.at(reference), none);
     }
-    let mut window = Window::new(pool.teams.iter());
-    let (bracket, guess) = if pool.blends() {
-        // More demand only raises the pool's own tick; where rates bind, about in proportion.
-        let at_lo = if tick.lo == 0 { whole.at_lo } else { tick.at_lo + added.at(tick.lo) };
-        let step = u128::from(tick.hi) * u128::from(added.chips) / u128::from(tick.at_lo.max(1));
-        let step = u64::try_from(step).unwrap_or(u64::MAX);
-        (Bracket { lo: tick.lo, at_lo, ..whole }, Guess { price: tick.hi, step })
-    } else {
-        (whole, Guess { price: pool.last_price, step: pool.last_price >> 5 })
-    };
-    let tick = pool.tick(reference, bracket, guess, &mut window, Some(added));
+    let mut window = tick.map_or_else(
+        || pool.window(demand),
+        |tick| {
+            // More demand only raises the pool's own tick; where rates bind, about in proportion.
+            let step = u128::from(tick.hi) * u128::from(added.chips) / u128::from(tick.at_lo.max(1));
+            let step = u64::try_from(step).unwrap_or(u64::MAX).max(1);
+            Window::between(demand, vec![pool.rows.clone()], tick.lo, tick.hi.saturating_add(step))
+        },
+    );
+    let tick = window.tick(demand, Some(added), pool.unpaid(reference));
     (pool.bought(reference, tick), tick)
 }
 

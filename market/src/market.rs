@@ -4,11 +4,14 @@
 //! every price, rate and limit is at most 2^53 − 1 ticks, every sum of chips fits 64 bits, and every product of the
 //! two fits 128.
 
+use std::sync::Arc;
+
 use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 
 use crate::builder::{ChipTypeIndex, PoolIndex, TeamIndex};
 use crate::curve::NO_LIMIT;
+use crate::demand::Asked;
 use crate::queue::Queue;
 
 /// A checked snapshot, ready to clear.
@@ -31,6 +34,9 @@ pub struct Market {
     pub(crate) alternatives: Vec<AlternativeRow>,
     /// A bid has a choice to make, or may depend on chips that pools lent: the last demand must be known.
     pub(crate) needs_last_demand: bool,
+    /// What teams ask for, where that is settled before anything is cleared: no bid's choice depends on a price or on
+    /// chips that pools lend.
+    pub(crate) settled: Option<Arc<Asked>>,
     pub(crate) ranks: Ranks,
 }
 
@@ -208,6 +214,7 @@ impl Market {
         }
         market.teams[team].bids = place(queue.bids.len());
         market.needs_last_demand = true;
+        market.settled = None;
         let mut next = first;
         let rows = queue.bids.iter().map(|bid| {
             let row = BidRow { first_alternative: place(next), ..bid.row };

@@ -85,26 +85,30 @@ impl Clearing {
     /// What a team has in a chip type's market; all zero where none of its bids chose the type.
     #[must_use]
     pub fn team(&self, market: &Market, team: TeamIndex, chip_type: ChipTypeIndex) -> TeamTotals {
-        let mut rows = self.demand.rows_of(market.ranks.team(team));
         let chip_type = market.ranks.chip_type(chip_type);
-        rows.find(|row| self.demand.rows[*row].chip_type as usize == chip_type).map_or_else(
-            TeamTotals::default,
-            |row| TeamTotals {
-                rate: MicroCredits(i64::try_from(self.demand.rows[row].rate).unwrap_or(i64::MAX)),
-                asked: Chips(self.demand.curve(row).asked()),
+        let asked = &self.demand.asked;
+        let mut places = asked.places_of(market.ranks.team(team));
+        let place = places.find(|place| asked.rows_by_team()[*place].chip_type as usize == chip_type);
+        place.map_or_else(TeamTotals::default, |place| {
+            let row = asked.rows_by_team()[place].row as usize;
+            TeamTotals {
+                rate: MicroCredits(i64::try_from(self.demand.rates[row]).unwrap_or(i64::MAX)),
+                asked: Chips(asked.asked(row)),
                 quota: Chips(self.quotas[row]),
-                used: Chips(self.used[row]),
-            },
-        )
+                used: Chips(self.used[place]),
+            }
+        })
     }
 
     /// What each bid got, in canonical order: by team, position and id.
     pub fn bids<'a>(&'a self, market: &'a Market) -> impl Iterator<Item = BidResult> + 'a {
-        market.names.iter().zip(&self.jobs).zip(&self.demand.choices).map(|((row, job), &choice)| BidResult {
-            nth: row.nth as usize,
-            alternative: (choice != NO_ALTERNATIVE).then_some(usize::from(choice)),
-            chips: Chips(u64::from(job.chips)),
-            reason: job.reason,
+        market.names.iter().zip(&self.jobs).zip(&self.demand.asked.choices).map(|((row, job), &choice)| {
+            BidResult {
+                nth: row.nth as usize,
+                alternative: (choice != NO_ALTERNATIVE).then_some(usize::from(choice)),
+                chips: Chips(u64::from(job.chips)),
+                reason: job.reason,
+            }
         })
     }
 }

@@ -27,26 +27,20 @@ pub(crate) fn lowest_tick(lo: u64, hi: u64, guess: Guess, excess: &mut impl Exce
     if hi - lo > 1 {
         search.gallop(guess, excess);
     }
-    while search.hi - search.lo > 1 {
-        let width = search.hi - search.lo;
-        let look = search.look(search.interpolated(), excess);
-        if search.hi - search.lo > 1 {
-            // Where the nearer bracket points now, and a little beyond, to have the tick between two near prices.
-            let way = search.interpolated().abs_diff(look.price);
-            search.look(search.inside(beyond(look, way + (way >> 4) + 1)), excess);
-        }
-        if search.hi - search.lo > width / 2 {
-            search.look(search.middle(), excess);
-        }
-    }
-    search.hi
+    search.interpolate(excess)
+}
+
+/// The lowest tick above `lo` and up to `hi` without excess, where the excess at both is known.
+pub(crate) fn lowest_tick_between(lo: Look, hi: Look, excess: &mut impl Excess) -> u64 {
+    let mut search = Search { lo: lo.price, hi: hi.price, at_lo: Some(lo), at_hi: Some(hi) };
+    search.interpolate(excess)
 }
 
 /// The excess at a price.
 #[derive(Clone, Copy, Debug)]
-struct Look {
-    price: u64,
-    excess: i128,
+pub(crate) struct Look {
+    pub(crate) price: u64,
+    pub(crate) excess: i128,
 }
 
 impl Look {
@@ -92,6 +86,23 @@ impl Search {
             step = way.saturating_add(way >> 4).clamp(least, least.saturating_mul(64));
             before = look;
         }
+    }
+
+    /// Narrows the bracket to one tick.
+    fn interpolate(&mut self, excess: &mut impl Excess) -> u64 {
+        while self.hi - self.lo > 1 {
+            let width = self.hi - self.lo;
+            let look = self.look(self.interpolated(), excess);
+            if self.hi - self.lo > 1 {
+                // Where the nearer bracket points now, and a little beyond, to have the tick between two near prices.
+                let way = self.interpolated().abs_diff(look.price);
+                self.look(self.inside(beyond(look, way + (way >> 4) + 1)), excess);
+            }
+            if self.hi - self.lo > width / 2 {
+                self.look(self.middle(), excess);
+            }
+        }
+        self.hi
     }
 
     fn inside(&self, price: u64) -> u64 {

@@ -1,0 +1,160 @@
+//! The search for the reference price: what all pools buy, while its bracket narrows (market.md 4.2).
+
+use std::ops::Range;
+
+use crate::demand::Demand;
+use crate::pool::PoolDemand;
+use crate::search::{Excess, Guess, lowest_tick};
+use crate::window::{Bracket, Window};
+
+/// The lowest reference price at which the shared chips suffice, and what pools buy there.
+pub(crate) struct Marginal {
+    pub(crate) found: u64,
+    /// By pool.
+    pub(crate) bought: Vec<u64>,
+    /// How many chips more each pool buys one tick lower.
+    pub(crate) more: Vec<u64>,
+    /// A price of at least 1 near each pool's own.
+    pub(crate) near: Vec<u64>,
+}
+
+/// Absent where the shared chips suffice even for nothing.
+pub(crate) fn lowest_price(demand: &Demand, pools: &[PoolDemand], shared: u64) -> Option<Marginal> {
+    let wanted: u64 = pools.iter().map(|pool| pool.asked.saturating_sub(pool.owned)).sum();
+    (wanted > shared).then(|| Purchases::new(demand, pools, shared).search())
+}
+
+/// What all pools buy.
+struct Purchases<'a> {
+    demand: &'a Demand,
+    pools: &'a [PoolDemand],
+    shared: u64,
+    /// Teams of pools that own nothing: such a pool buys what they ask for at the reference price itself.
+    without: Window,
+    /// Pools that own chips, but too few.
+    blending: Vec<Blending>,
+}
+
+/// A pool that blends. Its own price never falls when the reference price rises, so the bracket of one holds the
+/// other's.
+struct Blending {
+    /// Which of the pools.
+    nth: usize,
+    /// Teams' demand around the pool's own price.
+    window: Window,
+    /// Space for the search at one reference price.
+    scratch: Window,
+    /// At the reference prices of the outer bracket: what the pool buys.
+    at_lo: u64,
+    at_hi: u64,
+    /// The pool's own tick at the reference price last asked about, and what it buys there.
+    last: (Bracket, u64),
+}
+
+impl<'a> Purchases<'a> {
+    fn new(demand: &'a Demand, pools: &'a [PoolDemand], shared: u64) -> Self {
+        let without: Vec<Range<usize>> =
+            pools.iter().filter(|pool| pool.owned == 0).map(|pool| pool.rows.clone()).collect();
+        let blending = pools.iter().enumerate().filter(|(_, pool)| pool.blends());
+        let blending = blending.map(|(nth, pool)| Blending {
+            nth,
+            window: pool.window(demand),
+            scratch: Window::default(),
+            at_lo: pool.asked - pool.owned,
+            at_hi: 0,
+            last: (Bracket::default(), 0),
+        });
+        let without = Window::around(demand, without, guess(pools, shared));
+        Self { demand, pools, shared, without, blending: blending.collect() }
+    }
+
+    fn search(mut self) -> Marginal {
+        let ceiling = self.pools.iter().map(|pool| pool.rates).max().unwrap_or(0) + 1;
+        let price = guess(self.pools, self.shared);
+        let found = lowest_tick(0, ceiling, Guess { price, step: price >> 7 }, &mut self);
+        let count = self.pools.len();
+        let (mut bought, mut more, mut near) = (vec![0; count], vec![0; count], vec![found; count]);
+        for blending in self.blending {
+            bought[blending.nth] = blending.at_hi;
+            more[blending.nth] = blending.at_lo - blending.at_hi;
+            near[blending.nth] = blending.window.bracket.hi;
+        }
+        // Where the price was plain from the start, nothing was asked.
+        let mut without = self.without;
+        if (without.bracket.lo, without.bracket.hi) != (found - 1, found) {
+            without = without.at(self.demand, found - 1, found);
+        }
+        for (row, chips) in without.marginal() {
+            more[self.pools.partition_point(|pool| pool.rows.end <= row)] += chips;
+        }
+        for (bought, pool) in bought.iter_mut().zip(self.pools).filter(|(_, pool)| pool.owned == 0) {
+            *bought = pool.demand(self.demand, found);
+        }
+        Marginal { found, bought, more, near }
+    }
+}
+
+/// A reference price to start from: the last one, where a pool that owns nothing faced it, or the highest that a pool
+/// faced; without one, what all rates would pay for the shared chips if chips could be divided.
+fn guess(pools: &[PoolDemand], shared: u64) -> u64 {
+    let last = |pool: &PoolDemand| pool.last_price;
+    let without = pools.iter().filter(|pool| pool.owned == 0 && pool.last_price > 0);
+    let count = u64::try_from(without.clone().count()).unwrap_or(u64::MAX);
+    if let Some(mean) = without.map(last).sum::<u64>().checked_div(count) {
+        return mean;
+    }
+    let highest = pools.iter().map(last).max().unwrap_or(0);
+    if highest > 0 {
+        return highest;
+    }
+    let rates: u128 = pools.iter().map(|pool| u128::from(pool.rates)).sum();
+    u64::try_from(rates / u128::from(shared.max(1))).unwrap_or(u64::MAX)
+}
+
+impl Excess for Purchases<'_> {
+    fn at(&mut self, reference: u64) -> i128 {
+        let (demand, pools) = (self.demand, self.pools);
+        self.without.reach(demand, reference);
+        let without = self.without.demand(demand, reference);
+        let blending = self.blending.iter_mut().map(|blending| blending.buys(demand, pools, reference));
+        i128::from(without + blending.sum::<u64>()) - i128::from(self.shared)
+    }
+
+    fn narrow(&mut self, above: bool) {
+        self.without.narrow(above);
+        for blending in &mut self.blending {
+            blending.narrow(self.demand, above);
+        }
+    }
+}
+
+impl Blending {
+    fn buys(&mut self, demand: &Demand, pools: &[PoolDemand], reference: u64) -> u64 {
+        let pool = &pools[self.nth];
+        let unpaid = pool.unpaid(reference);
+        self.window.bracket_tick(demand, None, &unpaid);
+        self.scratch.copy_from(&self.window);
+        let tick = self.scratch.find_tick(demand, None, unpaid);
+        let bought = pool.bought(reference, tick);
+        self.last = (tick, bought);
+        bought
+    }
+
+    fn narrow(&mut self, demand: &Demand, above: bool) {
+        let (tick, bought) = self.last;
+        let Bracket { lo, hi, .. } = self.window.bracket;
+        if above {
+            self.at_lo = bought;
+            if tick.lo > lo {
+                self.window.demand(demand, tick.lo);
+                self.window.narrow(true);
+            }
+        } else {
+            self.at_hi = bought;
+            if tick.hi < hi {
+                self.window.demand(demand, tick.hi);
+                self.window.narrow(false);
+            }
+        }
+    }
+}
