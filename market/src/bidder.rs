@@ -6,7 +6,7 @@ use crate::asks::Asks;
 use crate::choice::Chooser;
 use crate::demand::{Asked, Demand};
 use crate::last::LastMarkets;
-use crate::market::{AlternativeRow, Market, NO_ALTERNATIVE};
+use crate::market::{AlternativeRow, BidRow, Market, NO_ALTERNATIVE};
 use crate::team_asks::{TeamAsks, over_teams};
 
 /// Runs the bidder for every team.
@@ -31,8 +31,9 @@ pub(crate) fn ask(market: &Market, last: Option<&LastMarkets>) -> Asked {
             for bid in market.bids_of(team) {
                 let choice = chooser.choose(team, bid);
                 part.choices.push(choice);
-                if let Some(wanted) = chosen(market, bid, choice) {
-                    asks.add(wanted.chip_type, market.bids[bid].limit, wanted.chips);
+                let row = &market.bids[bid];
+                if let Some(wanted) = chosen(market, row, choice) {
+                    asks.add(wanted.chip_type, row.limit, wanted.chips);
                 }
             }
             part.push_team(u32::try_from(team).unwrap_or(u32::MAX), &mut asks);
@@ -46,11 +47,12 @@ pub(crate) fn ask(market: &Market, last: Option<&LastMarkets>) -> Asked {
 fn rates(market: &Market, asked: &Asked) -> Vec<u64> {
     let parts = over_teams(market, |teams| {
         let mut walk = Walk::new(market.chip_types.len());
-        let mut rates = Vec::new();
+        let mut rates = Vec::with_capacity(teams.clone().map(|team| asked.rows_of_team(team).len()).sum());
         for team in teams {
-            let bids = market.bids_of(team).filter_map(|bid| {
-                let wanted = chosen(market, bid, asked.choices[bid])?;
-                Some(Wish { limit: market.bids[bid].limit, wanted })
+            let bids = market.bids_of(team);
+            let bids = market.bids[bids.clone()].iter().zip(&asked.choices[bids]);
+            let bids = bids.filter_map(|(row, choice)| {
+                Some(Wish { limit: row.limit, wanted: chosen(market, row, *choice)? })
             });
             let pool = market.teams[team].pool as usize;
             let left =
@@ -131,9 +133,13 @@ impl Walk {
             given += share;
             self.shares.push((rest, each.0, share));
         }
-        self.shares.sort_unstable_by(|a, b| (b.0, a.1).cmp(&(a.0, b.1)));
-        for (nth, (_, chip_type, share)) in (0..).zip(&self.shares) {
-            self.reserved[*chip_type as usize] += share + u64::from(nth < left - given);
+        let rest = usize::try_from(left - given).unwrap_or(usize::MAX);
+        if (1..self.shares.len()).contains(&rest) {
+            // The largest remainders to the front; in what order is of no account.
+            self.shares.select_nth_unstable_by(rest, |a, b| (b.0, a.1).cmp(&(a.0, b.1)));
+        }
+        for (nth, (_, chip_type, share)) in self.shares.iter().enumerate() {
+            self.reserved[*chip_type as usize] += share + u64::from(nth < rest);
         }
     }
 
@@ -154,7 +160,7 @@ fn proportion(left: u64, weight: u64, total: u128) -> (u64, u128) {
 }
 
 /// The alternative a bid chose.
-pub(crate) fn chosen(market: &Market, bid: usize, choice: u8) -> Option<AlternativeRow> {
-    let first = market.bids[bid].first_alternative as usize;
-    (choice != NO_ALTERNATIVE).then(|| market.alternatives[first + usize::from(choice)])
+pub(crate) fn chosen(market: &Market, bid: &BidRow, choice: u8) -> Option<AlternativeRow> {
+    (choice != NO_ALTERNATIVE)
+        .then(|| market.alternatives[bid.first_alternative as usize + usize::from(choice)])
 }

@@ -11,6 +11,7 @@ use crate::jobs::{Granted, JobResult, serve_jobs};
 use crate::market::{Market, NO_ALTERNATIVE};
 use crate::outcome::{BidOutcome, ChipTypeOutcome, Outcome, PoolOutcome, TeamMarket, TeamOutcome};
 use crate::parallel;
+use crate::pool::{Shares, Tie};
 use crate::reference::{clear_reference, pool_price};
 use crate::snapshot::Snapshot;
 
@@ -98,16 +99,26 @@ impl Market {
     fn clear_type(&self, chip_type: usize, demand: &Demand) -> (ChipTypeResult, Vec<u64>) {
         let pools = demand.pools_of(self, chip_type);
         let row = &self.chip_types[chip_type];
-        let pool_id = |pool: u32| self.pools[pool as usize].id.as_str();
-        let team_id = |team: u32| self.teams[team as usize].id.as_str();
-        let cleared =
-            clear_reference(demand, &pools, row.shared, row.reserve, self.cycle, row.id.as_str(), pool_id);
+        let (cycle, name) = (self.cycle, row.id.as_str());
+        let pools_tie = Tie { cycle, chip_type: name, id: |pool: u32| self.pools[pool as usize].id.as_str() };
+        let teams_tie = Tie { cycle, chip_type: name, id: |team: u32| self.teams[team as usize].id.as_str() };
+        let mut cleared = clear_reference(demand, &pools, row.shared, row.reserve, &pools_tie);
         invariants::check_chip_type(&pools, &cleared);
         let mut results = Vec::with_capacity(pools.len());
         let mut quotas = Vec::with_capacity(demand.asked.rows_of_type(chip_type).len());
         let mut prices = vec![None; self.pools.len()];
-        for ((pool, &bought), &near) in pools.iter().zip(&cleared.bought).zip(&cleared.near) {
-            let shares = pool.share(demand, pool.owned + bought, near, self.cycle, row.id.as_str(), team_id);
+        for (nth, (pool, &bought)) in pools.iter().zip(&cleared.bought).enumerate() {
+            let total = pool.owned + bought;
+            let shares = match &mut cleared.near {
+                Some(near) if pool.owned == 0 => {
+                    let quotas = pool.quotas(demand, total, &near.without, &teams_tie);
+                    Shares { own_price: 0, quotas }
+                }
+                near => {
+                    let near = near.as_mut().and_then(|near| near.blending[nth].take());
+                    pool.share(demand, total, near, &teams_tie)
+                }
+            };
             let price = if cleared.asked == 0 {
                 None
             } else {

@@ -12,16 +12,9 @@ pub(crate) struct Step {
 /// The limit of a bid that has none. Real limits are at most 2^53 − 1.
 pub(crate) const NO_LIMIT: u64 = u64::MAX;
 
-/// So many steps are counted faster than halved: no branch depends on them.
-const FEW_STEPS: usize = 8;
-
 /// How many of these steps, which descend, have a limit at or above `price`.
 pub(crate) fn steps_at(steps: &[Step], price: u64) -> usize {
-    if steps.len() <= FEW_STEPS {
-        steps.iter().map(|step| usize::from(step.limit >= price)).sum()
-    } else {
-        steps.partition_point(|step| step.limit >= price)
-    }
+    steps.partition_point(|step| step.limit >= price)
 }
 
 /// A price of at least 1 by which many rates are divided: its reciprocal makes each division a multiplication.
@@ -92,15 +85,6 @@ mod tests {
             for near in [multiple, multiple.saturating_sub(1)] {
                 prop_assert_eq!(Divisor::new(price).divide(near), near / price);
             }
-        }
-
-        #[test]
-        fn steps_are_counted_alike_however_many(limits in proptest::collection::vec(0_u64..50, 0..20), price in 0_u64..60) {
-            let mut limits = limits;
-            limits.sort_unstable_by(|a, b| b.cmp(a));
-            limits.dedup();
-            let steps: Vec<Step> = limits.iter().map(|limit| Step { limit: *limit, cumulative: 1 }).collect();
-            prop_assert_eq!(steps_at(&steps, price), limits.iter().filter(|limit| **limit >= price).count());
         }
     }
 }

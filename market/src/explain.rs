@@ -64,10 +64,9 @@ impl Clearing {
         let mut counter = Counter::new(chip_types.len());
         granted.open(&mut counter, team);
         let mut explanations = Vec::new();
-        for bid in market.bids_of(team) {
-            let wanted = granted.chosen(bid);
+        for (bid, (row, wanted)) in market.bids_of(team).zip(granted.queue(team)) {
             let till = counter.till(wanted).copied();
-            let job = counter.serve(&market.bids[bid], wanted);
+            let job = counter.serve(row, wanted);
             if asked(bid) {
                 let pool = &market.pools[market.teams[team].pool as usize];
                 explanations.push(explanation(market, pool, &market.names[bid], wanted, job, till.as_ref()));
@@ -95,8 +94,8 @@ pub(crate) fn explanation(
         asked: chosen.map(|chosen| (Chips(chosen.chips.into()), Chips(chosen.min_chips.into()))),
         price: price.map(Price),
         limit: (name.local_limit != NO_LIMIT).then_some(Price(name.local_limit)),
-        rate: till.map(|till| local_rate(pool, till.curve.rate)),
-        affordable: till.and_then(|till| till.affordable).map(Chips),
+        rate: till.map(|till| local_rate(pool, till.rate())),
+        affordable: till.and_then(Till::affordable).map(Chips),
         quota: till.map(|till| Chips(till.quota)),
         left: till.map(|till| Chips(till.left)),
         text: String::new(),

@@ -1,10 +1,11 @@
 //! Hands each team's quota down its queue (market.md 4.5) and says why a bid got what it got (7).
 
+use std::hint::select_unpredictable;
+
 use common::api::Reason;
 
 use crate::bidder::chosen;
 use crate::clearing::ChipTypeResult;
-use crate::curve::TeamCurve;
 use crate::demand::Demand;
 use crate::market::{AlternativeRow, BidRow, Market};
 use crate::team_asks::over_teams;
@@ -19,40 +20,66 @@ pub(crate) struct JobResult {
 /// A team's place in one market while its queue is served.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Till<'a> {
-    /// What the team asked for.
-    pub(crate) curve: TeamCurve<'a>,
+    demand: &'a Demand,
+    row: usize,
     /// Global ticks; absent where the pool can get no chips of the type.
     pub(crate) price: Option<u64>,
     pub(crate) quota: u64,
     /// Chips of the quota that bids so far have left.
     pub(crate) left: u64,
-    /// Chips the team's rate pays for at the price; absent where that is any number.
-    pub(crate) affordable: Option<u64>,
+    /// Chips the team's rate pays for at the price; [`ANY_NUMBER`] where that is so.
+    affordable: u64,
 }
 
+/// More chips than there are.
+const ANY_NUMBER: u64 = u64::MAX;
+
 impl<'a> Till<'a> {
-    pub(crate) fn new(curve: TeamCurve<'a>, price: Option<u64>, quota: u64) -> Self {
-        let affordable = price.and_then(|price| curve.rate.checked_div(price));
-        Self { curve, price, quota, left: quota, affordable }
+    /// Of a row of the demand.
+    pub(crate) fn new(demand: &'a Demand, row: usize, price: Option<u64>, quota: u64) -> Self {
+        let affordable = price.and_then(|price| demand.rates[row].checked_div(price)).unwrap_or(ANY_NUMBER);
+        Self { demand, row, price, quota, left: quota, affordable }
     }
 
-    /// Why a bid that would pay the price found fewer chips left than its minimum. It is `marginal` when its limit is
-    /// the price.
-    fn why_not(&self, least: u64, marginal: bool) -> Reason {
-        if self.left > 0 {
-            return Reason::GangDoesNotFit;
+    /// The team's spending rate for the chip type, in global ticks per hour.
+    pub(crate) fn rate(&self) -> u64 {
+        self.demand.rates[self.row]
+    }
+
+    /// Chips that rate pays for at the price; absent where that is any number.
+    pub(crate) fn affordable(&self) -> Option<u64> {
+        (self.affordable != ANY_NUMBER).then_some(self.affordable)
+    }
+
+    /// Serves the next bid of the queue, which has a price to pay. Half of all bids lie on either side of each
+    /// condition, and no processor guesses which: they choose between numbers and not between ways to go.
+    fn serve(&mut self, price: u64, limit: u64, wanted: AlternativeRow) -> JobResult {
+        let least = u64::from(wanted.min_chips);
+        let (pays, fits) = (limit >= price, self.left >= least);
+        // At most the bid's chips.
+        let most = u32::try_from(self.left).unwrap_or(u32::MAX).min(wanted.chips);
+        let chips = select_unpredictable(pays & fits, most, 0);
+        let served = select_unpredictable(chips == wanted.chips, Reason::Filled, Reason::PartlyFilled);
+        let poor =
+            select_unpredictable(self.affordable < least, Reason::TeamSpendingCap, Reason::BehindInQueue);
+        let short = select_unpredictable(self.left > 0, Reason::GangDoesNotFit, poor);
+        let reason = select_unpredictable(fits, served, short);
+        let reason = select_unpredictable(pays, reason, Reason::PriceAboveLimit);
+        if pays & !fits & (self.left == 0) && self.lost_tie(price, least, limit == price) {
+            return JobResult { chips: 0, reason: Reason::LostTie };
         }
-        // With all the team asks for at the price, would it have fitted? Most bids that find nothing left stand behind
-        // others: the curve is looked at only where it matters.
+        self.left -= u64::from(chips);
+        JobResult { chips, reason }
+    }
+
+    /// Whether a bid that found nothing left would have fitted into all that the team asks for at the price. It is
+    /// `marginal` when its limit is the price. Most such bids stand behind others: the curve is looked at only where it
+    /// matters.
+    fn lost_tie(&self, price: u64, least: u64, marginal: bool) -> bool {
         let beyond = |chips: u64| chips.saturating_sub(self.quota) >= least;
-        let could = (marginal || self.quota < least) && self.affordable.is_none_or(beyond);
-        if could && beyond(self.curve.quantity(self.price.unwrap_or(0))) {
-            Reason::LostTie
-        } else if self.affordable.is_some_and(|chips| chips < least) {
-            Reason::TeamSpendingCap
-        } else {
-            Reason::BehindInQueue
-        }
+        (marginal || self.quota < least)
+            && beyond(self.affordable)
+            && beyond(self.demand.curve(self.row).quantity(price))
     }
 }
 
@@ -79,25 +106,15 @@ impl<'a> Counter<'a> {
 
     /// Serves the next bid of the queue.
     pub(crate) fn serve(&mut self, row: &BidRow, wanted: Option<AlternativeRow>) -> JobResult {
-        let not_served = |reason| JobResult { chips: 0, reason };
         let till = wanted.and_then(|wanted| self.tills[wanted.chip_type as usize].as_mut());
         let (Some(wanted), Some(till)) = (wanted, till) else {
-            return not_served(if row.in_window { Reason::NoSupply } else { Reason::NotInWindow });
+            let reason = if row.in_window { Reason::NoSupply } else { Reason::NotInWindow };
+            return JobResult { chips: 0, reason };
         };
-        let Some(price) = till.price else {
-            return not_served(Reason::NoSupply);
-        };
-        if row.limit < price {
-            return not_served(Reason::PriceAboveLimit);
+        match till.price {
+            Some(price) => till.serve(price, row.limit, wanted),
+            None => JobResult { chips: 0, reason: Reason::NoSupply },
         }
-        let least = u64::from(wanted.min_chips);
-        if till.left < least {
-            return not_served(till.why_not(least, row.limit == price));
-        }
-        // At most the bid's chips.
-        let chips = u32::try_from(till.left).unwrap_or(u32::MAX).min(wanted.chips);
-        till.left -= u64::from(chips);
-        JobResult { chips, reason: if chips == wanted.chips { Reason::Filled } else { Reason::PartlyFilled } }
     }
 
     /// Closes a till: how many chips of the quota were used.
@@ -123,12 +140,18 @@ impl<'a> Granted<'a> {
         for each in self.demand.asked.rows_of_team(team) {
             let row = each.row as usize;
             let price = self.chip_types[each.chip_type as usize].price_in(pool);
-            counter.open(each.chip_type, Till::new(self.demand.curve(row), price, self.quotas[row]));
+            counter.open(each.chip_type, Till::new(self.demand, row, price, self.quotas[row]));
         }
     }
 
-    pub(crate) fn chosen(&self, bid: usize) -> Option<AlternativeRow> {
-        chosen(self.market, bid, self.demand.asked.choices[bid])
+    /// The bids of a team in the order of its queue, and what each chose.
+    pub(crate) fn queue(
+        &self,
+        team: usize,
+    ) -> impl Iterator<Item = (&'a BidRow, Option<AlternativeRow>)> + use<'a> {
+        let (market, bids) = (self.market, self.market.bids_of(team));
+        let choices = &self.demand.asked.choices[bids.clone()];
+        market.bids[bids].iter().zip(choices).map(|(row, choice)| (row, chosen(market, row, *choice)))
     }
 }
 
@@ -143,9 +166,7 @@ pub(crate) fn serve_jobs(granted: Granted<'_>) -> (Vec<JobResult>, Vec<u64>) {
         let mut counter = Counter::new(market.chip_types.len());
         for team in teams {
             granted.open(&mut counter, team);
-            for bid in market.bids_of(team) {
-                jobs.push(counter.serve(&market.bids[bid], granted.chosen(bid)));
-            }
+            jobs.extend(granted.queue(team).map(|(row, wanted)| counter.serve(row, wanted)));
             let rows = demand.asked.rows_of_team(team).iter();
             used.extend(rows.map(|row| counter.close(row.chip_type)));
         }

@@ -124,50 +124,58 @@ impl PoolDemand {
         tick.at_hi.max(partly).saturating_sub(self.owned)
     }
 
-    /// Divides `total` chips among the pool's teams (4.3). `near` is a price of at least 1 to start from.
+    /// Divides `total` chips among the pool's teams (4.3). `near` is their demand around the price at which it should be
+    /// met, where that is known.
     pub(crate) fn share<'id>(
         &self,
         demand: &Demand,
         total: u64,
-        near: u64,
-        cycle: u64,
-        chip_type: &str,
-        team_id: impl Fn(u32) -> &'id str,
+        near: Option<Window>,
+        tie: &Tie<'id, impl Fn(u32) -> &'id str>,
     ) -> Shares {
-        let at = |price: u64| -> Vec<u64> { self.each_at(demand, price).collect() };
         if self.asked <= total {
-            return Shares { own_price: 0, quotas: at(0) };
+            return Shares { own_price: 0, quotas: self.each_at(demand, 0).collect() };
         }
-        // `near` is mostly the tick itself. Where the pool owns nothing its own price is of no account, and at any price
-        // at which demand is the total each team gets what it asks for.
-        let mut found = near;
-        let mut quotas = at(near);
-        let sure = quotas.iter().sum::<u64>();
-        if self.owned == 0 && sure == total {
-            return Shares { own_price: near, quotas };
+        if total == 0 {
+            return Shares { own_price: 0, quotas: vec![0; self.rows.len()] };
         }
-        if sure > total || self.demand(demand, near - 1) <= total {
-            let mut window = Window::around(demand, vec![self.rows.clone()], near);
-            found = window.tick(demand, None, unmet(total)).hi;
-            quotas = at(found);
-        }
-        let own_price = found - 1;
+        let mut window = near.unwrap_or_else(|| self.window(demand));
+        let own_price = window.tick(demand, None, unmet(total)).lo;
+        Shares { own_price, quotas: self.quotas(demand, total, &window, tie) }
+    }
+
+    /// Quotas where the window's bracket is one tick, at whose upper end the teams ask for no more than `total`, and at
+    /// whose lower end for no less. It may be of other pools as well.
+    pub(crate) fn quotas<'id>(
+        &self,
+        demand: &Demand,
+        total: u64,
+        window: &Window,
+        tie: &Tie<'id, impl Fn(u32) -> &'id str>,
+    ) -> Vec<u64> {
+        let mut quotas = window.quantities(&self.rows);
         let left = total - quotas.iter().sum::<u64>();
         if left > 0 {
-            let more = self.each_at(demand, own_price).zip(&quotas).map(|(lower, sure)| lower - sure);
-            let (marginal, claims): (Vec<usize>, Vec<Claim<'_>>) = more
-                .zip(self.rows.clone())
-                .enumerate()
-                .filter(|(_, (chips, _))| *chips > 0)
-                .map(|(nth, (chips, row))| (nth, Claim { id: team_id(demand.asked.teams[row]), chips }))
-                .unzip();
-            for (nth, share) in marginal.into_iter().zip(divide(cycle, chip_type, Level::Team, &claims, left))
+            let marginal = window.marginal(&self.rows);
+            let claim = |(row, chips)| (row, Claim { id: (tie.id)(demand.asked.teams[row]), chips });
+            let (rows, claims): (Vec<usize>, Vec<Claim<'_>>) = marginal.map(claim).unzip();
+            for (row, share) in
+                rows.into_iter().zip(divide(tie.cycle, tie.chip_type, Level::Team, &claims, left))
             {
-                quotas[nth] += share;
+                quotas[row - self.rows.start] += share;
             }
         }
-        Shares { own_price, quotas }
+        quotas
     }
+}
+
+/// What decides ties within a market.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tie<'id, F> {
+    pub(crate) cycle: u64,
+    pub(crate) chip_type: &'id str,
+    /// The id of a pool or team.
+    pub(crate) id: F,
 }
 
 /// Demand beyond `total` chips (4.3), from a price and the demand there.

@@ -14,8 +14,10 @@ pub(crate) struct Marginal {
     pub(crate) bought: Vec<u64>,
     /// How many chips more each pool buys one tick lower.
     pub(crate) more: Vec<u64>,
-    /// A price of at least 1 near each pool's own.
-    pub(crate) near: Vec<u64>,
+    /// Demand of the teams of pools that own nothing, between the two prices.
+    pub(crate) without: Window,
+    /// For pools that blend, by pool: demand around the pool's own price there.
+    pub(crate) blending: Vec<Option<Window>>,
 }
 
 /// Absent where the shared chips suffice even for nothing.
@@ -73,24 +75,22 @@ impl<'a> Purchases<'a> {
         let price = guess(self.pools, self.shared);
         let found = lowest_tick(0, ceiling, Guess { price, step: price >> 7 }, &mut self);
         let count = self.pools.len();
-        let (mut bought, mut more, mut near) = (vec![0; count], vec![0; count], vec![found; count]);
-        for blending in self.blending {
-            bought[blending.nth] = blending.at_hi;
-            more[blending.nth] = blending.at_lo - blending.at_hi;
-            near[blending.nth] = blending.window.bracket.hi;
+        let (mut bought, mut more, mut blending) = (vec![0; count], vec![0; count], vec![None; count]);
+        for each in self.blending {
+            bought[each.nth] = each.at_hi;
+            more[each.nth] = each.at_lo - each.at_hi;
+            blending[each.nth] = Some(each.window);
         }
         // Where the price was plain from the start, nothing was asked.
         let mut without = self.without;
         if (without.bracket.lo, without.bracket.hi) != (found - 1, found) {
             without = without.at(self.demand, found - 1, found);
         }
-        for (row, chips) in without.marginal() {
-            more[self.pools.partition_point(|pool| pool.rows.end <= row)] += chips;
+        for (nth, pool) in self.pools.iter().enumerate().filter(|(_, pool)| pool.owned == 0) {
+            bought[nth] = without.quantities(&pool.rows).iter().sum();
+            more[nth] = without.marginal(&pool.rows).map(|(_, chips)| chips).sum();
         }
-        for (bought, pool) in bought.iter_mut().zip(self.pools).filter(|(_, pool)| pool.owned == 0) {
-            *bought = pool.demand(self.demand, found);
-        }
-        Marginal { found, bought, more, near }
+        Marginal { found, bought, more, without, blending }
     }
 }
 

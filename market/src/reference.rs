@@ -1,12 +1,13 @@
 //! The reference price of one chip type and what each pool buys at it (market.md 4.2, 4.6 and 4.7).
 
 use crate::demand::Demand;
-use crate::pool::PoolDemand;
+use crate::pool::{PoolDemand, Tie};
 use crate::purchases::{Marginal, lowest_price};
 use crate::ties::{Claim, Level, divide};
+use crate::window::Window;
 
 /// One chip type's global clearing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Reference {
     /// `p*` in global ticks; absent when nobody asks or nothing is shared.
     pub(crate) price: Option<u64>,
@@ -18,8 +19,17 @@ pub(crate) struct Reference {
     pub(crate) bought: Vec<u64>,
     /// The floor took the place of a lower price.
     pub(crate) reserve_binds: bool,
-    /// A price of at least 1 near each pool's own, in the order of the pools.
-    pub(crate) near: Vec<u64>,
+    /// Demand around the prices that were found; absent where the search found none.
+    pub(crate) near: Option<Near>,
+}
+
+/// Demand of pools' teams around the prices at which they clear.
+#[derive(Debug)]
+pub(crate) struct Near {
+    /// Of all pools that own nothing, just at the reference price.
+    pub(crate) without: Window,
+    /// Of each pool that blends, around its own price.
+    pub(crate) blending: Vec<Option<Window>>,
 }
 
 /// Finds `p*`, the lowest reference price at which pools buy no more than is shared, and divides the shared chips.
@@ -28,16 +38,13 @@ pub(crate) fn clear_reference<'id>(
     pools: &[PoolDemand],
     shared: u64,
     reserve: u64,
-    cycle: u64,
-    chip_type: &str,
-    pool_id: impl Fn(u32) -> &'id str,
+    tie: &Tie<'id, impl Fn(u32) -> &'id str>,
 ) -> Reference {
     let shared = shared + pools.iter().map(|pool| pool.lent).sum::<u64>();
     let asked: u64 = pools.iter().map(|pool| pool.asked).sum();
     let at = |price: u64| -> Vec<u64> { pools.iter().map(|pool| pool.buys(demand, price)).collect() };
-    let near = || pools.iter().map(|pool| pool.last_price.max(1)).collect();
     let bought = vec![0; pools.len()];
-    let none = |price| Reference { price, shared, asked, bought, reserve_binds: false, near: near() };
+    let none = |price| Reference { price, shared, asked, bought, reserve_binds: false, near: None };
     if asked == 0 || shared == 0 {
         return none(None);
     }
@@ -46,18 +53,20 @@ pub(crate) fn clear_reference<'id>(
     if price < reserve {
         return Reference { bought: at(reserve), reserve_binds: true, ..none(Some(reserve)) };
     }
-    let Some(Marginal { mut bought, more, near, .. }) = marginal else {
+    let Some(Marginal { mut bought, more, without, blending, .. }) = marginal else {
         return Reference { bought: at(0), ..none(Some(0)) };
     };
     let left = shared - bought.iter().sum::<u64>();
     if left > 0 {
         let claims: Vec<Claim<'_>> =
-            pools.iter().zip(more).map(|(pool, chips)| Claim { id: pool_id(pool.pool), chips }).collect();
-        for (sure, share) in bought.iter_mut().zip(divide(cycle, chip_type, Level::Pool, &claims, left)) {
+            pools.iter().zip(more).map(|(pool, chips)| Claim { id: (tie.id)(pool.pool), chips }).collect();
+        for (sure, share) in
+            bought.iter_mut().zip(divide(tie.cycle, tie.chip_type, Level::Pool, &claims, left))
+        {
             *sure += share;
         }
     }
-    Reference { bought, near, ..none(Some(price)) }
+    Reference { bought, near: Some(Near { without, blending }), ..none(Some(price)) }
 }
 
 /// The pool price `p_k` (4.3) from what the pool's own clearing and its purchase say; absent where the pool can get

@@ -26,6 +26,9 @@ pub(crate) struct Window {
     /// Demand of teams that ask for the same everywhere in the bracket.
     constant: u64,
     active: Vec<Active>,
+    /// What each row asks for everywhere in the bracket, counted from the first row; of no account for active ones.
+    /// Empty in a copy.
+    settled: Vec<u64>,
     /// The price last asked about, and demand at it.
     last: (u64, u64),
 }
@@ -64,7 +67,7 @@ impl Window {
         Self::between(demand, self.rows, lo, hi)
     }
 
-    /// Makes this window a copy of another, in place; it is not to be widened.
+    /// Makes this window a copy of another, in place, for a search that tells the bracket alone.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.bracket = other.bracket;
         self.constant = other.constant;
@@ -77,6 +80,8 @@ impl Window {
         let (by_lo, by_hi) = (Divisor::new(lo.max(1)), Divisor::new(hi));
         self.constant = 0;
         self.active.clear();
+        let first_row = self.first_row();
+        self.settled.resize(self.rows.last().map_or(0, |last| last.end - first_row), 0);
         let (mut sum_lo, mut sum_hi) = (0, 0);
         for row in self.rows.iter().cloned().flatten() {
             let (range, rate) = (demand.asked.step_range(row), demand.rates[row]);
@@ -91,6 +96,7 @@ impl Window {
             sum_hi += at_hi;
             if at_lo == at_hi {
                 self.constant += at_lo;
+                self.settled[row - first_row] = at_lo;
             } else {
                 self.active.push(Active {
                     rate,
@@ -146,6 +152,7 @@ impl Window {
             (self.bracket.hi, self.bracket.at_hi) = (price, sum);
         }
         let mut constant = self.constant;
+        let (first_row, settled) = (self.first_row(), &mut self.settled);
         self.active.retain_mut(|team| {
             if above {
                 (team.at_lo, team.steps_at_lo) = (team.at, team.steps_at);
@@ -155,15 +162,37 @@ impl Window {
             let same = team.at_lo == team.at_hi;
             if same {
                 constant += team.at;
+                if let Some(settled) = settled.get_mut(team.row as usize - first_row) {
+                    *settled = team.at;
+                }
             }
             !same
         });
         self.constant = constant;
     }
 
-    /// Rows that ask for more at the lower end than at the upper one, and by how many chips.
-    pub(crate) fn marginal(&self) -> impl Iterator<Item = (usize, u64)> {
-        self.active.iter().map(|team| (team.row as usize, team.at_lo - team.at_hi))
+    /// What each row asks for at the upper end, of this range of its rows.
+    pub(crate) fn quantities(&self, rows: &Range<usize>) -> Vec<u64> {
+        let first_row = self.first_row();
+        let mut quantities = self.settled[rows.start - first_row..rows.end - first_row].to_vec();
+        for team in self.active_in(rows) {
+            quantities[team.row as usize - rows.start] = team.at_hi;
+        }
+        quantities
+    }
+
+    /// Rows of a range that ask for more at the lower end than at the upper one, in their order, and by how many chips.
+    pub(crate) fn marginal(&self, rows: &Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+        self.active_in(rows).iter().map(|team| (team.row as usize, team.at_lo - team.at_hi))
+    }
+
+    fn active_in(&self, rows: &Range<usize>) -> &[Active] {
+        let before = |row: usize| self.active.partition_point(|team| (team.row as usize) < row);
+        &self.active[before(rows.start)..before(rows.end)]
+    }
+
+    fn first_row(&self) -> usize {
+        self.rows.first().map_or(0, |first| first.start)
     }
 
     /// Widens the bracket until there is excess at its lower end and none at its upper one. There is some at price 0,
