@@ -24,7 +24,7 @@ pub mod usage;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::postgres::{PgConnectOptions, PgPool};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -90,7 +90,7 @@ pub struct Store(Pools);
 #[derive(Clone, Debug)]
 enum Pools {
     Sqlite { writer: SqlitePool, readers: SqlitePool },
-    Postgres(PgPool),
+    Postgres(postgres::Server),
 }
 
 impl Store {
@@ -113,8 +113,8 @@ impl Store {
     pub async fn read(&self) -> Result<Tx, AppError> {
         Ok(match &self.0 {
             Pools::Sqlite { readers, .. } => readers.begin().await?.into(),
-            Pools::Postgres(pool) => {
-                postgres::begin(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?
+            Pools::Postgres(server) => {
+                server.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?
             }
         })
     }
@@ -126,8 +126,8 @@ impl Store {
     pub async fn write(&self) -> Result<Tx, AppError> {
         match &self.0 {
             Pools::Sqlite { writer, .. } => Ok(writer.begin_with("BEGIN IMMEDIATE").await?.into()),
-            Pools::Postgres(pool) => {
-                let mut tx = postgres::begin(pool, "BEGIN").await?;
+            Pools::Postgres(server) => {
+                let mut tx = server.begin("BEGIN").await?;
                 tx.execute(postgres::TAKE_WRITER_LOCK, []).await?;
                 Ok(tx)
             }
@@ -141,7 +141,7 @@ impl Store {
                 readers.close().await;
                 writer.close().await;
             }
-            Pools::Postgres(pool) => pool.close().await,
+            Pools::Postgres(server) => server.close().await,
         }
     }
 }

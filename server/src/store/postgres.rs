@@ -1,9 +1,11 @@
 //! Connections to PostgreSQL: the first one, and those of transactions, which notice soon when the server is gone.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
+use tokio::sync::Mutex;
 
 use super::{PATIENCE, Place, Pools, Store, Tx, migrate};
 use crate::error::{AppError, ErrorKind};
@@ -13,6 +15,14 @@ pub(super) const TAKE_WRITER_LOCK: &str = "SELECT pg_advisory_xact_lock(81750101
 
 /// How long a transaction waits for a connection before it asks whether the server is there at all.
 const DOUBT: Duration = Duration::from_secs(1);
+
+/// The connections to a server.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    pool: PgPool,
+    /// Held by the one transaction that asks whether the server is there, so that many waiting ones make one connection.
+    doubt: Arc<Mutex<()>>,
+}
 
 /// Opens a database and brings its schema up to date.
 ///
@@ -32,31 +42,41 @@ pub(super) async fn open(place: &Place, url: &str, connections: u32) -> Result<S
     // A connection that can't say farewell is gone all the same.
     let _closed = connection.close().await;
     let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(PATIENCE);
-    Ok(Store(Pools::Postgres(pool.connect_lazy_with(options))))
+    let server = Server { pool: pool.connect_lazy_with(options), doubt: Arc::default() };
+    Ok(Store(Pools::Postgres(server)))
 }
 
-/// Begins a transaction with `statement`.
-pub(super) async fn begin(pool: &PgPool, statement: &'static str) -> Result<Tx, AppError> {
-    tokio::select! {
-        begun = pool.begin_with(statement) => Ok(begun?.into()),
-        error = lost(pool) => Err(error.into()),
+impl Server {
+    /// Begins a transaction with `statement`.
+    pub(super) async fn begin(&self, statement: &'static str) -> Result<Tx, AppError> {
+        tokio::select! {
+            begun = self.pool.begin_with(statement) => Ok(begun?.into()),
+            error = self.lost() => Err(error.into()),
+        }
     }
-}
 
-/// Ends when the server turns out to be gone, with what it says; never where all its connections are merely in use.
-async fn lost(pool: &PgPool) -> sqlx::Error {
-    tokio::time::sleep(DOUBT).await;
-    match pool.connect_options().connect().await {
-        Err(error @ (sqlx::Error::Io(_) | sqlx::Error::Tls(_))) => return error,
-        Err(sqlx::Error::Database(fault)) if fault.code().is_some_and(|code| code.starts_with("57")) => {
-            return sqlx::Error::Database(fault);
+    /// Ends when the server turns out to be gone, with what it says; never where all connections are merely in use.
+    async fn lost(&self) -> sqlx::Error {
+        tokio::time::sleep(DOUBT).await;
+        let asking = self.doubt.lock().await;
+        match self.pool.connect_options().connect().await {
+            Err(error @ (sqlx::Error::Io(_) | sqlx::Error::Tls(_))) => return error,
+            Err(sqlx::Error::Database(fault)) if fault.code().is_some_and(|code| code.starts_with("57")) => {
+                return sqlx::Error::Database(fault);
+            }
+            Err(_) => {}
+            Ok(connection) => {
+                let _closed = connection.close().await;
+            }
         }
-        Err(_) => {}
-        Ok(connection) => {
-            let _closed = connection.close().await;
-        }
+        drop(asking);
+        std::future::pending().await
     }
-    std::future::pending().await
+
+    /// Closes all connections once their transactions are done.
+    pub(super) async fn close(&self) {
+        self.pool.close().await;
+    }
 }
 
 /// Says which server can't be reached, and whether that is for good: a login that is refused, or a database that does

@@ -145,6 +145,30 @@ async fn a_database_that_goes_away_is_waited_for_and_caught_up_with() {
     assert!(verify(&test.store, None, None, |_, _| {}).await.unwrap().is_clean());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_whose_connections_are_all_in_use_is_not_taken_for_a_lost_one() {
+    let Some(test) = fixture::postgres().await else { return };
+    let Place::Postgres { url, .. } = &test.place else { unreachable!("it is PostgreSQL") };
+    let store = Store::open(&Place::Postgres { url: url.clone(), connections: 2 }).await.unwrap();
+    let busy = (store.read().await.unwrap(), store.read().await.unwrap());
+    // Long enough for each to ask whether the server is there.
+    let waiting: Vec<_> = (0..10)
+        .map(|_| {
+            tokio::spawn({
+                let store = store.clone();
+                async move { store.read().await.map(drop) }
+            })
+        })
+        .collect();
+    let early = tokio::time::timeout(Duration::from_millis(1_500), store.read()).await;
+    assert!(early.is_err(), "it waits: {:?}", early.map(|begun| begun.map(drop)));
+    drop(busy);
+    for transaction in waiting {
+        transaction.await.unwrap().unwrap();
+    }
+    store.close().await;
+}
+
 #[tokio::test]
 async fn a_database_of_a_newer_program_is_refused() {
     for test in fixture::both().await {
