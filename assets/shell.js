@@ -87,7 +87,7 @@ function moveRow(event) {
   link.focus();
 }
 
-const pages = { m: "/", b: "/book", a: "/allocations", c: "/cycles" };
+const pages = { m: "/", q: "/bids", b: "/book", a: "/allocations", c: "/cycles" };
 let leader = 0;
 
 function pageKey(event) {
@@ -98,6 +98,8 @@ function pageKey(event) {
     document.getElementById("keys")?.showModal();
   } else if (event.key === "g") {
     leader = event.timeStamp;
+  } else if (event.key === "n") {
+    document.querySelector("[data-new-bid]")?.click();
   } else if (event.key in pages && event.timeStamp - leader < 1500) {
     leader = 0;
     document.querySelector(`.rail > a[href="${pages[event.key]}"]`)?.click();
@@ -124,7 +126,9 @@ document.addEventListener("click", (event) => {
 function keepUp() {
   localise();
   document.querySelectorAll("table[data-rows]").forEach((table) => rove(table));
-  if (document.querySelector("qm-chart")) import("qm-chart");
+  for (const element of ["qm-chart", "qm-bids"]) {
+    if (document.querySelector(element)) import(element);
+  }
 }
 
 showTheme();

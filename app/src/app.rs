@@ -7,7 +7,7 @@ use leptos_router::{ParamSegment, SsrMode, StaticSegment, WildcardSegment};
 
 use crate::components::shell::Shell;
 use crate::live::Live;
-use crate::pages::{AllocationsPage, BookPage, CyclePage, CyclesPage, MarketPage, NotFound};
+use crate::pages::{AllocationsPage, BidsPages, BookPage, CyclePage, CyclesPage, MarketPage, NotFound};
 
 /// All pages. The server renders it inside [`document`](crate::document), the browser hydrates it.
 #[component]
@@ -20,6 +20,17 @@ pub fn App() -> impl IntoView {
             <Routes fallback=NotFound>
                 <ParentRoute path=StaticSegment("") view=Frame ssr=SsrMode::Async>
                     <Route path=StaticSegment("") view=MarketPage ssr=SsrMode::Async />
+                    <Route path=StaticSegment("bids") view=BidsPages ssr=SsrMode::Async />
+                    <Route
+                        path=(StaticSegment("bids"), StaticSegment("new"))
+                        view=BidsPages
+                        ssr=SsrMode::Async
+                    />
+                    <Route
+                        path=(StaticSegment("bids"), ParamSegment("bid"))
+                        view=BidsPages
+                        ssr=SsrMode::Async
+                    />
                     <Route path=StaticSegment("book") view=BookPage ssr=SsrMode::Async />
                     <Route path=StaticSegment("allocations") view=AllocationsPage ssr=SsrMode::Async />
                     <Route path=StaticSegment("cycles") view=CyclesPage ssr=SsrMode::Async />

@@ -48,6 +48,9 @@ pub trait Backend: Send + Sync {
     /// What a bid would do, before it is sent. Changes nothing.
     async fn preview_bid(&self, bid: PreviewBid) -> Result<BidPreview, Problem>;
 
+    /// A new id for a bid, which its form keeps until it is answered: sent twice, it places once.
+    fn new_id(&self) -> String;
+
     /// Places a bid; the same request again changes nothing and answers the same.
     async fn place_bid(&self, bid: PlaceBid) -> Result<BidView, Problem>;
 

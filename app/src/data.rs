@@ -78,7 +78,7 @@ pub(crate) struct OpenedChipType {
 
 /// The services put into the extensions of each request.
 #[cfg(feature = "ssr")]
-fn backend() -> Result<std::sync::Arc<dyn Backend>, PageError> {
+pub(crate) fn backend() -> Result<std::sync::Arc<dyn Backend>, PageError> {
     use_context::<axum::http::request::Parts>()
         .and_then(|parts| parts.extensions.get::<std::sync::Arc<dyn Backend>>().cloned())
         .ok_or_else(without_services)

@@ -18,7 +18,8 @@ use crate::response;
 
 /// Addresses of the built site's files by their plain name: `chart.js` → `/pkg/3f2a9c/chart.js`.
 ///
-/// Names the pages use: `main.css`, `quota-marketplace.{js,wasm}`, `uPlot.{css,js}`, `favicon.svg`, `shell.js`, `chart.js`.
+/// Names the pages use: `main.css`, `quota-marketplace.{js,wasm}`, `uPlot.{css,js}`, `favicon.svg`,
+/// `shell.js`, `chart.js`, `bids.js`, `draft.js`, `forms.js`, `morph.js`, `queue.js`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteFiles(BTreeMap<String, String>);
 
@@ -45,6 +46,9 @@ pub async fn read_shell(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
+/// Scripts that are loaded when a page needs them, by the names under which they import each other.
+const OWN_SCRIPTS: [&str; 6] = ["chart", "bids", "draft", "forms", "morph", "queue"];
+
 /// Sets the chosen theme before anything is painted.
 pub(crate) const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('theme');\
     if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
@@ -57,9 +61,9 @@ pub fn document(site: &SiteFiles) -> AnyView {
     }
     // `<` cannot appear in these addresses, so neither script needs escaping.
     let import_map = format!(
-        r#"{{"imports":{{"uplot":"{}","qm-chart":"{}"}}}}"#,
+        r#"{{"imports":{{"uplot":"{}",{}}}}}"#,
         site.url("uPlot.js"),
-        site.url("chart.js"),
+        OWN_SCRIPTS.map(|name| format!(r#""qm-{name}":"{}""#, site.url(&format!("{name}.js")))).join(","),
     );
     let (js, wasm) = (site.url("quota-marketplace.js"), site.url("quota-marketplace.wasm"));
     let start =

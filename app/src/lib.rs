@@ -16,11 +16,15 @@ pub mod components;
 mod data;
 #[cfg(feature = "ssr")]
 pub mod document;
+#[cfg(feature = "ssr")]
+mod fields;
 mod format;
 mod live;
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod plain;
+#[cfg(feature = "ssr")]
+pub mod posted;
 #[cfg(feature = "ssr")]
 mod response;
 mod svg;

@@ -4,6 +4,10 @@ use leptos::prelude::*;
 
 /// What an icon shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "ssr"),
+    expect(dead_code, reason = "some stand on pages that only the server renders")
+)]
 pub(crate) enum Icon {
     Market,
     Book,
@@ -18,6 +22,14 @@ pub(crate) enum Icon {
     Previous,
     Person,
     Leave,
+    Bids,
+    Edit,
+    Copy,
+    Pause,
+    Resume,
+    End,
+    Grip,
+    Up,
 }
 
 impl Icon {
@@ -38,6 +50,14 @@ impl Icon {
             Self::Previous => "M10 3L5 8l5 5",
             Self::Person => "M8 2a3 3 0 1 1 0 6 3 3 0 0 1 0-6zM2 14c0-3 2.5-4.5 6-4.5s6 1.5 6 4.5",
             Self::Leave => "M6 2H2v12h4M7 8h7M11 5l3 3-3 3",
+            Self::Bids => "M2 4h1M2 8h1M2 12h1M6 4h8M6 8h8M6 12h5",
+            Self::Edit => "M3 13l.7-3L11 2.7l2.3 2.3L6 12.3zM9.5 4.2l2.3 2.3",
+            Self::Copy => "M6 6h7v7H6zM10 6V3H3v7h3",
+            Self::Pause => "M5.5 3.5v9M10.5 3.5v9",
+            Self::Resume => "M5 3l8 5-8 5z",
+            Self::End => "M4 4l8 8M12 4l-8 8",
+            Self::Grip => "M6 4h0M10 4h0M6 8h0M10 8h0M6 12h0M10 12h0",
+            Self::Up => "M8 13V3M4 7l4-4 4 4",
         }
     }
 }

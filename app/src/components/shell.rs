@@ -44,6 +44,14 @@ const SECTIONS: &[Section] = &[
         shown_to: everybody,
     },
     Section {
+        path: "/bids",
+        name: "Bids",
+        icon: Icon::Bids,
+        has_pool_choice: false,
+        kind: Kind::Live,
+        shown_to: has_bids,
+    },
+    Section {
         path: "/book",
         name: "Bid book",
         icon: Icon::Book,
@@ -73,6 +81,10 @@ fn everybody(_: &ViewerView) -> bool {
     true
 }
 
+fn has_bids(viewer: &ViewerView) -> bool {
+    !viewer.teams.is_empty()
+}
+
 /// The section that a path belongs to.
 fn section_of(path: &str) -> Option<&'static Section> {
     SECTIONS.iter().find(|section| {
@@ -82,6 +94,9 @@ fn section_of(path: &str) -> Option<&'static Section> {
 
 /// What stands in the top bar as the heading of a page.
 fn heading(path: &str) -> String {
+    if path == "/bids/new" {
+        return "New bid".to_owned();
+    }
     match section_of(path) {
         Some(section) => match path.strip_prefix("/cycles/").and_then(|number| number.parse().ok()) {
             Some(cycle) => format!("Cycle {}", format::thousands(cycle)),
@@ -362,10 +377,12 @@ fn data_note(shell: Result<ShellView, PageError>) -> impl IntoView {
 fn keys() -> impl IntoView {
     let rows = [
         ("?", "this list"),
-        ("g m · g b · g a · g c", "go to Market, Bid book, Allocations, Cycles"),
+        ("g m · g q · g b · g a · g c", "go to Market, Bids (queue), Bid book, Allocations, Cycles"),
         ("↑ ↓", "previous, next row of a table"),
         ("Home End", "first, last row"),
         ("Enter", "open the row"),
+        ("n", "on the Bids page: new bid"),
+        ("↑ ↓ Home End", "on a handle: move the bid in its queue"),
         ("← →", "in a chart: previous, next point"),
         ("+ − 0", "in a chart: zoom in, out, all"),
         ("Esc", "close this list"),

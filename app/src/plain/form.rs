@@ -3,6 +3,8 @@
 use common::problem::{FieldProblem, Problem};
 use leptos::prelude::*;
 
+use crate::fields::text_of_area;
+
 /// What a form shows: values, and what was refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormState {
@@ -150,12 +152,6 @@ pub fn text_area(form: &FormState, name: &'static str, label: &'static str, hint
         ></textarea>
     };
     around(form, name, label, hint, input.into_any())
-}
-
-/// The text of an area as HTML: Leptos writes the children of a `textarea` as they are. A browser leaves out a line break
-/// that comes first, so there is one more.
-fn text_of_area(text: &str) -> String {
-    format!("\n{}", text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
 }
 
 /// A choice of one among `options` (value, text).

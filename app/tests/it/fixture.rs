@@ -1,5 +1,6 @@
 //! A market that never changes: the services behind the pages under test.
 
+use crate::fixture_bids as bids;
 use app::backend::Backend;
 use async_trait::async_trait;
 use common::api::*;
@@ -22,9 +23,9 @@ pub(crate) enum Fixture {
     Broken,
 }
 
-const CYCLE: u64 = 48_211;
+pub(crate) const CYCLE: u64 = 48_211;
 
-fn at(text: &str) -> Instant {
+pub(crate) fn at(text: &str) -> Instant {
     text.parse().unwrap()
 }
 
@@ -32,7 +33,7 @@ fn cleared_at() -> Instant {
     at("2026-11-30T14:03:00Z")
 }
 
-fn chip(text: &str) -> ChipTypeId {
+pub(crate) fn chip(text: &str) -> ChipTypeId {
     ChipTypeId::new(text).unwrap()
 }
 
@@ -42,7 +43,7 @@ fn pools() -> Vec<PoolName> {
         .into()
 }
 
-fn teams() -> Vec<TeamName> {
+pub(crate) fn teams() -> Vec<TeamName> {
     [
         ("lm-pretrain", "LM pre-training", "language"),
         ("rl", "RL <fine-tuning>", "language"),
@@ -54,6 +55,20 @@ fn teams() -> Vec<TeamName> {
         pool: PoolId::new(pool).unwrap(),
     })
     .into()
+}
+
+fn viewer() -> ViewerView {
+    ViewerView {
+        user: common::ids::UserId::new("mira").unwrap(),
+        name: "Mira".to_owned(),
+        roles: Vec::new(),
+        teams: teams()
+            .into_iter()
+            .take(2)
+            .map(|team| ViewerTeam { id: team.id, name: team.name, pool: team.pool, leads: false })
+            .collect(),
+        pools: Vec::new(),
+    }
 }
 
 fn occupancy(supply: u64, paid: u64, opportunistic: u64) -> Occupancy {
@@ -163,7 +178,7 @@ fn cycle_teams() -> Vec<CycleTeam> {
         .collect()
 }
 
-fn bids() -> Vec<CycleBid> {
+fn cycle_bids() -> Vec<CycleBid> {
     let bid =
         |place: u64, name: &str, asked, chips, limit: Option<u64>, reason, explanation: &str| CycleBid {
             bid: BidId::new(format!("0193-{place}")).unwrap(),
@@ -227,7 +242,7 @@ impl Fixture {
     }
 }
 
-fn problem(status: u16, title: &str, detail: &str) -> Problem {
+pub(crate) fn problem(status: u16, title: &str, detail: &str) -> Problem {
     Problem {
         kind: if status == 404 { "not_found" } else { "unavailable" }.into(),
         title: title.into(),
@@ -245,7 +260,7 @@ impl Backend for Fixture {
             data_note: Some("Demand: a public trace, CC-BY-4.0.".into()),
             clock: self.clock(),
             pools,
-            viewer: None,
+            viewer: Some(viewer()),
         };
         self.answer(|| shell(pools()), || shell(Vec::new()))
     }
@@ -401,7 +416,7 @@ impl Backend for Fixture {
             },
             chip_types: vec![market],
             teams: cycle_teams(),
-            bids: bids()
+            bids: cycle_bids()
                 .into_iter()
                 .filter(|bid| team.as_ref().is_none_or(|team| *team == bid.team))
                 .collect(),
@@ -409,35 +424,43 @@ impl Backend for Fixture {
         })
     }
 
-    async fn bids(&self, _query: BidsQuery) -> Result<BidsView, Problem> {
-        Err(no_team())
+    async fn bids(&self, query: BidsQuery) -> Result<BidsView, Problem> {
+        self.answer(|| (), || ())?;
+        bids::view(*self, self.clock(), query)
     }
 
-    async fn bid(&self, _bid: BidId, _cursor: Option<String>) -> Result<BidDetail, Problem> {
-        Err(no_team())
+    async fn bid(&self, bid: BidId, _cursor: Option<String>) -> Result<BidDetail, Problem> {
+        bids::detail(self.clock(), &bid)
     }
 
-    async fn preview_bid(&self, _bid: PreviewBid) -> Result<BidPreview, Problem> {
-        Err(no_team())
+    async fn preview_bid(&self, bid: PreviewBid) -> Result<BidPreview, Problem> {
+        bids::checked(&bid.terms)?;
+        Ok(bids::preview(&bid))
     }
 
-    async fn place_bid(&self, _bid: PlaceBid) -> Result<BidView, Problem> {
-        Err(no_team())
+    fn new_id(&self) -> String {
+        "0193-new".to_owned()
     }
 
-    async fn amend_bid(&self, _bid: BidId, _change: AmendBid) -> Result<BidView, Problem> {
-        Err(no_team())
+    async fn place_bid(&self, bid: PlaceBid) -> Result<BidView, Problem> {
+        bids::checked(&bid.terms)?;
+        Ok(BidView { id: bid.id, terms: bid.terms, pending: true, ..bids::queue().remove(0) })
     }
 
-    async fn move_bids(&self, _change: MoveBids) -> Result<(), Problem> {
-        Err(no_team())
+    async fn amend_bid(&self, bid: BidId, change: AmendBid) -> Result<BidView, Problem> {
+        bids::checked(&change.terms)?;
+        let present = bids::detail(self.clock(), &bid)?.bid;
+        if present.version != change.version {
+            return Err(problem(412, "The bid was changed", "Read it again and repeat the change."));
+        }
+        Ok(BidView { terms: change.terms, version: present.version + 1, pending: true, ..present })
     }
 
-    async fn change_bids(&self, _change: ChangeBids) -> Result<(), Problem> {
-        Err(no_team())
+    async fn move_bids(&self, change: MoveBids) -> Result<(), Problem> {
+        change.bids.iter().try_for_each(|bid| bids::detail(self.clock(), bid).map(drop))
     }
-}
 
-fn no_team() -> Problem {
-    problem(404, "Not found", "The viewer is in no team.")
+    async fn change_bids(&self, change: ChangeBids) -> Result<(), Problem> {
+        change.bids.iter().try_for_each(|bid| bids::detail(self.clock(), bid).map(drop))
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use app::backend::Backend;
 use app::document::{SiteFiles, document, read_shell};
+use app::posted::{PostedForm, act_on_posted};
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use axum::middleware::from_fn;
@@ -32,6 +33,7 @@ fn router(backend: Arc<dyn Backend>) -> Router {
     let options = LeptosOptions::builder().output_name("quota-marketplace").build();
     Router::new()
         .leptos_routes(&options, ROUTES.clone(), page)
+        .layer(from_fn(act_on_posted))
         .layer(from_fn(read_shell))
         .layer(Extension(backend))
         .with_state(options)
@@ -39,7 +41,16 @@ fn router(backend: Arc<dyn Backend>) -> Router {
 
 /// The page at an address.
 pub(crate) async fn render(fixture: Fixture, address: &str) -> Rendered {
-    let request = Request::builder().uri(address).body(Body::empty()).unwrap();
+    ask(fixture, Request::builder().uri(address).body(Body::empty()).unwrap()).await
+}
+
+/// The answer to a form that is posted to an address.
+pub(crate) async fn post(fixture: Fixture, address: &str, body: &str) -> Rendered {
+    let form = PostedForm(body.to_owned());
+    ask(fixture, Request::builder().uri(address).extension(form).body(Body::empty()).unwrap()).await
+}
+
+async fn ask(fixture: Fixture, request: Request<Body>) -> Rendered {
     let response = router(Arc::new(fixture)).oneshot(request).await.unwrap();
     let (head, body) = response.into_parts();
     let bytes = to_bytes(body, 4 << 20).await.unwrap();

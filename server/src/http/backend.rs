@@ -89,6 +89,10 @@ impl Backend for PageBackend {
         Err(logged(not_yet()))
     }
 
+    fn new_id(&self) -> String {
+        self.services.ids.new_id(self.services.now())
+    }
+
     async fn place_bid(&self, _bid: PlaceBid) -> Result<BidView, Problem> {
         Err(logged(not_yet()))
     }

@@ -7,17 +7,20 @@
 use std::borrow::Cow;
 
 use app::document::{SiteFiles, document, read_shell};
+use app::posted::{PostedForm, act_on_posted};
 use axum::Router;
 use axum::body::Body;
-use axum::extract::Path;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use leptos::config::LeptosOptions;
 use leptos::context::provide_context;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 use rust_embed::{EmbeddedFile, RustEmbed};
+use tower::ServiceExt;
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::AppState;
@@ -63,13 +66,32 @@ pub(super) fn pages(routes: Router<AppState>, state: &AppState, site: Option<Sit
     let page = move || document(&site);
     // Only pages rendered at build time read these, and there are none.
     let options = LeptosOptions::builder().output_name("quota-marketplace").build();
-    let pages = Router::new()
+    let pages: Router = Router::new()
         .leptos_routes_with_context(&options, generate_route_list(page.clone()), context, page)
+        .layer(from_fn(act_on_posted))
         .layer(from_fn(read_shell))
         .layer(from_fn_with_state(state.clone(), for_pages))
         .with_state(options);
     // The router of the pages has one for every other address: it says that there is no such page.
-    routes.merge(pages)
+    routes.merge(forms(pages.clone())).merge(pages.with_state(()))
+}
+
+/// Forms that a browser without scripts posts to a page: the page itself answers.
+fn forms<S: Clone + Send + Sync + 'static>(pages: Router) -> Router<S> {
+    const WITH_FORMS: [&str; 3] = ["/bids", "/bids/new", "/bids/{bid}"];
+    WITH_FORMS
+        .into_iter()
+        .fold(Router::new(), |routes, path| routes.route(path, post(posted)))
+        .with_state(pages)
+}
+
+async fn posted(State(pages): State<Router>, mut parts: Parts, body: String) -> Response {
+    parts.method = Method::GET;
+    parts.extensions.insert(PostedForm(body));
+    match pages.oneshot(Request::from_parts(parts, Body::empty())).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
 }
 
 async fn not_built() -> Response {
