@@ -201,6 +201,11 @@ class Chart extends HTMLElement {
     if (low === null || high === null) return [0, 1];
     if (high <= 0) return [0, 1];
     if (this.#chart.kind !== "line") return [0, high * 1.06];
+    // Own limits are shown where they are near the prices; one far away would flatten them.
+    for (const own of this.#chart.own ?? []) {
+      const value = own.y / this.#chart.divisor;
+      if (value <= high * 1.5 && value >= low / 1.5) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    }
     const room = Math.max((high - low) * 0.12, high * 0.02);
     return [Math.max(0, low - room), high + room];
   }
@@ -234,8 +239,31 @@ class Chart extends HTMLElement {
         free = left + width + 8 * dot;
       }
     }
+    for (const own of this.#chart.own ?? []) this.#own(plot, dot, own);
     if (this.#chart.point) this.#clearingPoint(plot, dot);
     ctx.restore();
+  }
+
+  // A bid of the viewer's: a level line over time, a dot on the curve of demand.
+  #own({ ctx, bbox, valToPos, scales }, dot, { x, y, label }) {
+    const value = y / this.#chart.divisor;
+    if (value < scales.y.min || value > scales.y.max) return;
+    const at = Math.round(valToPos(value, "y", true));
+    ctx.fillStyle = css("mine");
+    ctx.strokeStyle = css("mine");
+    ctx.beginPath();
+    if (this.#chart.kind === "depth") {
+      ctx.arc(valToPos(x, "x", true), at, 4 * dot, 0, 2 * Math.PI);
+      ctx.fill();
+      return;
+    }
+    ctx.setLineDash([5 * dot, 4 * dot]);
+    ctx.moveTo(bbox.left, at);
+    ctx.lineTo(bbox.left + bbox.width, at);
+    ctx.stroke();
+    ctx.textAlign = "right";
+    ctx.fillText(`${label} ${price.format(value)}`, bbox.left + bbox.width - 4 * dot, at - 4 * dot);
+    ctx.textAlign = "left";
   }
 
   #clearingPoint({ ctx, valToPos }, dot) {

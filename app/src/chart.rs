@@ -3,10 +3,12 @@
 //! Values stay integers (micro-credits, thousandths of chips) with a divisor beside them; only the browser's canvas
 //! turns them into pixels.
 
-use common::api::{AllocationsView, BookView, PriceHistory};
+use common::api::{AllocationsView, BookView, DepthLevel, PriceHistory};
 use common::instant::{Instant, MICROS_PER_SECOND};
-use common::money::MICROS_PER_CREDIT;
+use common::money::{MICROS_PER_CREDIT, Price};
 use serde::Serialize;
+
+use crate::data::OwnLimit;
 
 /// Series drawn in their own colour; the rest joins "others".
 pub(crate) const MOST_SERIES: usize = 7;
@@ -40,6 +42,18 @@ struct Chart<'a> {
     /// Where demand met supply.
     #[serde(skip_serializing_if = "Option::is_none")]
     point: Option<Point>,
+    /// Limits of the viewer's own bids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    own: Vec<Own<'a>>,
+}
+
+/// The limit of a bid: a level line over time, a point on the curve of demand.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Own<'a> {
+    /// Chips asked for at it or above; 0 over time.
+    x: i64,
+    y: u64,
+    label: &'a str,
 }
 
 /// A point of its own.
@@ -77,8 +91,9 @@ fn json(chart: &Chart<'_>) -> String {
     serde_json::to_string(chart).unwrap_or_default()
 }
 
-/// The prices of a history, with the changes of supply as marks. With a pool, its own price comes first.
-pub(crate) fn price_chart(history: &PriceHistory) -> String {
+/// The prices of a history, with the changes of supply as marks and the viewer's own limits as level lines. With a pool,
+/// its own price comes first.
+pub(crate) fn price_chart(history: &PriceHistory, limits: &[OwnLimit]) -> String {
     let prices = |price: fn(&common::api::PricePoint) -> Option<common::money::Price>| {
         history.points.iter().map(|point| price(point).map(|price| price.0)).collect()
     };
@@ -110,6 +125,7 @@ pub(crate) fn price_chart(history: &PriceHistory) -> String {
         series,
         marks,
         point: None,
+        own: limits.iter().map(|own| Own { x: 0, y: own.limit.0, label: &own.name }).collect(),
     })
 }
 
@@ -131,8 +147,9 @@ fn depth_reach(book: &BookView) -> u64 {
     }
 }
 
-/// The curve of demand: price over the chips asked for at it or above, with the supply and the clearing point.
-pub(crate) fn depth_chart(book: &BookView) -> String {
+/// The curve of demand: price over the chips asked for at it or above, with the supply, the clearing point and the
+/// viewer's own bids, in global credits.
+pub(crate) fn depth_chart(book: &BookView, limits: &[OwnLimit]) -> String {
     let reach = depth_reach(book);
     let above = book.levels.iter().take_while(|level| level.price.0 > reach);
     let start = above.last().map_or(0, |level| level.cumulative.0);
@@ -166,7 +183,20 @@ pub(crate) fn depth_chart(book: &BookView) -> String {
         series: vec![Series { label: "Price", color: "accent", over: false, y }],
         marks: vec![supply],
         point,
+        own: limits
+            .iter()
+            .filter(|own| own.limit.0 <= reach)
+            .map(|own| {
+                let asked = own_level(&book.levels, own.limit).map(|level| level.cumulative.0);
+                Own { x: chips(asked.unwrap_or_default()), y: own.limit.0, label: &own.name }
+            })
+            .collect(),
     })
+}
+
+/// The level at which a bid with this limit is counted: the highest at or below it.
+pub(crate) fn own_level(levels: &[DepthLevel], limit: Price) -> Option<&DepthLevel> {
+    levels.iter().filter(|level| level.price <= limit).max_by_key(|level| level.price)
 }
 
 /// A change of supply as a label: "+512 chips".
@@ -256,13 +286,13 @@ pub(crate) fn allocation_chart(view: &AllocationsView, measure: Measure) -> Stri
         series,
         marks: Vec::new(),
         point: None,
+        own: Vec::new(),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use common::chips::Chips;
-    use common::money::Price;
 
     use super::*;
 
@@ -298,7 +328,7 @@ mod tests {
     }
 
     fn curve(book: &BookView) -> (Vec<i64>, Vec<u64>, serde_json::Value) {
-        let chart: serde_json::Value = serde_json::from_str(&depth_chart(book)).unwrap();
+        let chart: serde_json::Value = serde_json::from_str(&depth_chart(book, &[])).unwrap();
         let x = serde_json::from_value(chart["x"].clone()).unwrap();
         let y = serde_json::from_value(chart["series"][0]["y"].clone()).unwrap();
         (x, y, chart["point"].clone())
@@ -320,6 +350,23 @@ mod tests {
         assert!(depth_is_cut(&book));
         assert_eq!(curve(&book).0, [40, 90]);
         assert_eq!(curve(&book).1, [300, 100]);
+    }
+
+    #[test]
+    fn own_bids_stand_on_the_curve_where_they_are_counted() {
+        let book = book(&[(400, 100), (300, 250), (200, 300)], 200, Some(200));
+        let own = |limit| OwnLimit {
+            pool: common::ids::PoolId::new("p").unwrap(),
+            name: "mine".to_owned(),
+            limit: Price(limit),
+        };
+        let chart: serde_json::Value =
+            serde_json::from_str(&depth_chart(&book, &[own(5_000), own(310), own(100)])).unwrap();
+        // The first lies far above the picture; the last is below all levels.
+        assert_eq!(
+            chart["own"],
+            serde_json::json!([{"x": 250, "y": 310, "label": "mine"}, {"x": 0, "y": 100, "label": "mine"}])
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use common::api::{
     ShellView, Span,
 };
 use common::ids::{ChipTypeId, PoolId, TeamId};
+use common::money::Price;
 use common::problem::Problem;
 use leptos::prelude::*;
 use leptos::server_fn::codec::{GetUrl, JsonEncoding};
@@ -74,6 +75,30 @@ pub(crate) struct OpenedChipType {
     pub(crate) history: PriceHistory,
     /// Who asks at which price, without the rows that the page has already.
     pub(crate) book: BookView,
+    /// Limits of the viewer's own bids in the pool's local credits, highest first.
+    pub(crate) limits: Vec<OwnLimit>,
+}
+
+/// The limit of a bid of the viewer's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OwnLimit {
+    /// The pool of its team.
+    pub(crate) pool: PoolId,
+    /// Its name.
+    pub(crate) name: String,
+    /// Per chip-hour.
+    pub(crate) limit: Price,
+}
+
+/// The Bid book, and what in it is the viewer's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BookPage {
+    /// The book.
+    pub(crate) book: BookView,
+    /// Limits of the viewer's own bids in global credits, highest first.
+    pub(crate) own: Vec<OwnLimit>,
+    /// The viewer may open single bids of all teams.
+    pub(crate) reads_sealed: bool,
 }
 
 /// The services put into the extensions of each request.
@@ -144,24 +169,34 @@ pub(crate) async fn read_market(
     span: Span,
 ) -> Result<MarketPage, PageError> {
     let backend = backend()?;
+    let viewer = backend.shell().await?.viewer;
+    let pool = crate::own::pool_of(pool, viewer.as_ref());
     let market = backend.market(pool.clone()).await?;
     let Some(chip_type) = chip_type.or_else(|| shortest(&market.rows)) else {
         return Ok(MarketPage { market, opened: None });
     };
     let opened = async {
-        let history = backend.price_history(chip_type.clone(), pool, span).await?;
+        let history = backend.price_history(chip_type.clone(), pool.clone(), span).await?;
+        let mut limits = crate::own::own_limits(&*backend, viewer.as_ref(), &chip_type).await;
+        // The chart shows one pool's credits.
+        limits.retain(|own| pool.as_ref() == Some(&own.pool));
         let mut book = backend.book(Some(chip_type)).await?;
         book.chip_types.clear();
         book.pools.clear();
-        Ok(OpenedChipType { history, book })
+        Ok(OpenedChipType { history, book, limits })
     };
     Ok(MarketPage { opened: Some(opened.await), market })
 }
 
 /// The Bid book of one chip type; without one, of the first.
 #[server(name = ReadBook, prefix = "/pages", endpoint = "book", input = GetUrl)]
-pub(crate) async fn read_book(chip_type: Option<ChipTypeId>) -> Result<BookView, PageError> {
-    Ok(backend()?.book(chip_type).await?)
+pub(crate) async fn read_book(chip_type: Option<ChipTypeId>) -> Result<BookPage, PageError> {
+    let backend = backend()?;
+    let viewer = backend.shell().await?.viewer;
+    let book = backend.book(chip_type).await?;
+    let own = crate::own::own_limits(&*backend, viewer.as_ref(), &book.chip_type).await;
+    let own = crate::own::in_global_credits(own, &book.by_pool);
+    Ok(BookPage { book, own, reads_sealed: crate::own::reads_sealed_bids(viewer.as_ref()) })
 }
 
 /// Chips over time.
@@ -189,7 +224,6 @@ pub(crate) async fn read_cycle(cycle: u64, team: Option<TeamId>) -> Result<Cycle
 mod tests {
     use common::api::{ChipTypeRow, Occupancy};
     use common::chips::Chips;
-    use common::money::Price;
 
     use super::*;
 

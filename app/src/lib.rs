@@ -20,6 +20,8 @@ pub mod document;
 mod fields;
 mod format;
 mod live;
+#[cfg(feature = "ssr")]
+mod own;
 pub mod pages;
 #[cfg(feature = "ssr")]
 pub mod plain;

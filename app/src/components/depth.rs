@@ -4,27 +4,33 @@ use common::api::{BookView, DepthLevel};
 use leptos::prelude::*;
 
 use super::problem::empty;
-use crate::chart::{depth_chart, depth_is_cut};
+use crate::chart::{depth_chart, depth_is_cut, own_level};
+use crate::data::OwnLimit;
 use crate::format;
 
 /// The curve with supply line and clearing point, or why there is none.
-pub(crate) fn depth_figure(book: &BookView) -> impl IntoView + use<> {
+pub(crate) fn depth_figure(book: &BookView, own: &[OwnLimit]) -> impl IntoView + use<> {
     if book.levels.is_empty() {
         return empty("Nobody asks for this chip type.", "The curve appears with the first bid for it.")
             .into_any();
     }
     let cut = depth_is_cut(book)
         .then(|| view! { <p class="quiet">"Bids far above the market price are counted, but lie above the picture."</p> });
+    let mine = (!own.is_empty()).then(|| view! { <li class="key-mine">"your bids"</li> });
     view! {
         <figure class="figure">
-            <qm-chart data=depth_chart(book) data-label=summary(book)></qm-chart>
+            <qm-chart data=depth_chart(book, own) data-label=summary(book)></qm-chart>
             <figcaption>
                 <ul class="legend">
                     <li class="key-accent">"chips asked for at or above each price"</li>
                     <li class="key-supply">"supply"</li>
                     <li class="key-point">"clearing point"</li>
+                    {mine}
                 </ul>
                 {cut}
+                <p class="quiet">
+                    "The clearing point can lie left of the supply line: a pool pays less for chips it owns, so some go to bids below the market price, which stand further right on the curve."
+                </p>
             </figcaption>
         </figure>
     }
@@ -47,15 +53,19 @@ fn summary(book: &BookView) -> String {
 }
 
 /// The levels behind the curve.
-pub(crate) fn depth_table(levels: &[DepthLevel]) -> impl IntoView + use<> {
+pub(crate) fn depth_table(levels: &[DepthLevel], own: &[OwnLimit]) -> impl IntoView + use<> {
     let rows = levels
         .iter()
         .map(|level| {
+            let here = |own: &&OwnLimit| own_level(levels, own.limit) == Some(level);
+            let names: Vec<_> = own.iter().filter(here).map(|own| own.name.as_str()).collect();
+            let mine = (!own.is_empty()).then(|| view! { <td>{names.join(", ")}</td> });
             view! {
-                <tr>
+                <tr class:mine=!names.is_empty()>
                     <td class="num">{level.price.to_string()}</td>
                     <td class="num">{format::chips(level.chips)}</td>
                     <td class="num">{format::chips(level.cumulative)}</td>
+                    {mine}
                 </tr>
             }
         })
@@ -68,6 +78,7 @@ pub(crate) fn depth_table(levels: &[DepthLevel]) -> impl IntoView + use<> {
                         <th scope="col" class="num">"Price"<small>"credits per chip-hour"</small></th>
                         <th scope="col" class="num">"Added here"<small>"chips"</small></th>
                         <th scope="col" class="num">"Asked at or above"<small>"chips"</small></th>
+                        {(!own.is_empty()).then(|| view! { <th scope="col">"Your bids"</th> })}
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>

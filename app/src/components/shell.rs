@@ -265,6 +265,8 @@ fn top(shell: &Result<ShellView, PageError>, path: Memo<String>) -> impl IntoVie
     if let Ok(shell) = shell {
         live.start_from(&shell.clock);
     }
+    let viewer = shell.as_ref().ok().and_then(|shell| shell.viewer.as_ref());
+    let in_a_team = viewer.is_some_and(|viewer| !viewer.teams.is_empty());
     let query = use_query_map();
     let pool_choice = move || {
         let path = path.get();
@@ -275,10 +277,14 @@ fn top(shell: &Result<ShellView, PageError>, path: Memo<String>) -> impl IntoVie
             chooser(Chooser {
                 label: "Your pool",
                 name: "pool",
-                none: "None: market prices",
+                none: if in_a_team { "My team's" } else { "None: market prices" },
                 values: pools
                     .iter()
                     .map(|pool| Choosable { value: pool.id.to_string(), text: pool.name.clone() })
+                    .chain(in_a_team.then(|| Choosable {
+                        value: "none".to_owned(),
+                        text: "None: market prices".to_owned(),
+                    }))
                     .collect(),
                 chosen: query.get("pool"),
                 path,

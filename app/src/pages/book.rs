@@ -11,7 +11,7 @@ use crate::components::page::page;
 use crate::components::pools::pool_table;
 use crate::components::problem::empty;
 use crate::components::switch::{Choice, csv, switch};
-use crate::data::read_book;
+use crate::data::{self, read_book};
 use crate::format;
 use crate::live::Live;
 use crate::words::address;
@@ -34,7 +34,8 @@ fn href(chip_type: &ChipTypeId) -> String {
     address("/book", &[("chip", Some(chip_type.as_str()))])
 }
 
-fn book(book: &BookView) -> impl IntoView + use<> {
+fn book(shown: &data::BookPage) -> impl IntoView + use<> {
+    let data::BookPage { book, own, reads_sealed } = shown;
     let choices = book
         .chip_types
         .iter()
@@ -44,9 +45,16 @@ fn book(book: &BookView) -> impl IntoView + use<> {
             chosen: row.chip_type == book.chip_type,
         })
         .collect();
+    let sealed = (*reads_sealed && book.clock.cycle > 0).then(|| {
+        view! {
+            <a class="quiet-link" href=format!("/cycles/{}", book.clock.cycle)>
+                "Single bids of this cycle: each look is noted in the audit log"
+            </a>
+        }
+    });
     let path = format!("/api/v1/chip-types/{}/book", book.chip_type);
     view! {
-        <div class="toolbar">{switch("Chip type", choices)}</div>
+        <div class="toolbar">{switch("Chip type", choices)} {sealed}</div>
         {facts(book).into_any()}
         <div class="columns">
             <section class="panel" aria-labelledby="curve-title">
@@ -54,7 +62,7 @@ fn book(book: &BookView) -> impl IntoView + use<> {
                     <h2 id="curve-title">"Who asks at which price"</h2>
                     <span class="quiet">"all teams together; single bids stay sealed"</span>
                 </header>
-                <div class="body">{depth_figure(book)}</div>
+                <div class="body">{depth_figure(book, own)}</div>
             </section>
             <section class="panel" aria-labelledby="depth-title">
                 <header>
@@ -65,7 +73,7 @@ fn book(book: &BookView) -> impl IntoView + use<> {
                 {if book.levels.is_empty() {
                     empty("No bids.", "Levels appear with the first bid for this chip type.").into_any()
                 } else {
-                    depth_table(&book.levels).into_any()
+                    depth_table(&book.levels, own).into_any()
                 }}
             </section>
         </div>

@@ -212,7 +212,7 @@ fn behind(state: &State, market: &MarketView, opened: &OpenedChipType) -> impl I
         .map_or_else(|| chip_type.to_string(), |row| row.name.clone());
     view! {
         <div class="columns">
-            {history_panel(state, &name, &opened.history).into_any()}
+            {history_panel(state, &name, opened).into_any()}
             <section class="panel" aria-labelledby="depth-title">
                 <header>
                     <h2 id="depth-title">{name.clone()}" · who asks at which price"</h2>
@@ -221,10 +221,10 @@ fn behind(state: &State, market: &MarketView, opened: &OpenedChipType) -> impl I
                     </a>
                 </header>
                 <div class="body">
-                    {depth_figure(&opened.book)}
+                    {depth_figure(&opened.book, &[])}
                     <details>
                         <summary>"Table of the demand curve"</summary>
-                        {depth_table(&opened.book.levels).into_any()}
+                        {depth_table(&opened.book.levels, &[]).into_any()}
                     </details>
                 </div>
             </section>
@@ -232,7 +232,8 @@ fn behind(state: &State, market: &MarketView, opened: &OpenedChipType) -> impl I
     }
 }
 
-fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl IntoView + use<> {
+fn history_panel(state: &State, name: &str, opened: &OpenedChipType) -> impl IntoView + use<> {
+    let history = &opened.history;
     let spans = Span::ALL
         .into_iter()
         .map(|span| Choice {
@@ -243,6 +244,7 @@ fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl Into
         .collect();
     let own = history.pool.is_some().then(|| view! { <li class="key-mine">"your price"</li> });
     let band = (history.step_seconds > 0).then(|| view! { <li class="key-band">"lowest to highest"</li> });
+    let limits = (!opened.limits.is_empty()).then(|| view! { <li class="key-limit">"your limits"</li> });
     let summary = history_summary(name, history);
     let body = if history.points.is_empty() {
         empty("There is no price in this span yet.", "Choose a longer span, or wait for the next cycle.")
@@ -250,12 +252,13 @@ fn history_panel(state: &State, name: &str, history: &PriceHistory) -> impl Into
     } else {
         view! {
             <figure class="figure">
-                <qm-chart data=price_chart(history) data-label=summary></qm-chart>
+                <qm-chart data=price_chart(history, &opened.limits) data-label=summary></qm-chart>
                 <figcaption>
                     <ul class="legend">
                         <li class="key-accent">"market price"</li>
                         {own}
                         {band}
+                        {limits}
                         <li class="key-mark">"supply change"</li>
                     </ul>
                 </figcaption>
