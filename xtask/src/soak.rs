@@ -1,5 +1,5 @@
-//! Loads pages of a running server, many at a time. A page rendered as a stream can hang or end early; each
-//! one here must answer 200 and be whole within a time limit.
+//! Signs in to a running server and loads its pages, many at a time. A page rendered as a stream can hang or end
+//! early; each one here must answer 200 and be whole within a time limit.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use ureq::Agent;
-use ureq::http::Uri;
+use ureq::http::{Uri, header};
 
 /// The hosts that may be loaded: a load test of somebody else's machine is an attack.
 const OWN_HOSTS: &[&str] = &["127.0.0.1", "localhost", "[::1]"];
@@ -31,6 +31,12 @@ pub(crate) struct SoakArgs {
     /// Seconds that the server may take to become ready.
     #[arg(long, default_value_t = 10)]
     start_seconds: u64,
+    /// Who looks at the pages: by default the admin of a demo.
+    #[arg(long, default_value = "admin")]
+    login: String,
+    /// The password of that account.
+    #[arg(long, default_value = "admin-demo")]
+    password: String,
     /// Pages to load in turn.
     #[arg(long, value_delimiter = ',', default_value = "/,/book,/allocations,/cycles,/cycles/1")]
     paths: Vec<String>,
@@ -56,12 +62,13 @@ pub(crate) fn run(args: &SoakArgs) -> Result<()> {
         bail!("--paths and --workers must name at least one");
     }
     wait_until_ready(args)?;
+    let cookies = sign_in(args)?;
     let next = AtomicUsize::new(0);
     let findings = Mutex::new(Findings::default());
     let start = Instant::now();
     thread::scope(|scope| {
         for _ in 0..args.workers {
-            scope.spawn(|| worker(args, &next, &findings));
+            scope.spawn(|| worker(args, &cookies, &next, &findings));
         }
     });
     report(args, findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), start.elapsed())
@@ -72,6 +79,9 @@ fn agent(args: &SoakArgs) -> Agent {
     Agent::config_builder()
         .timeout_global(Some(Duration::from_secs(args.limit_seconds)))
         .proxy(None)
+        // A page that sends elsewhere, such as to the sign-in, is not the page that was asked for.
+        .max_redirects(0)
+        .max_redirects_will_error(false)
         .build()
         .into()
 }
@@ -91,8 +101,24 @@ fn wait_until_ready(args: &SoakArgs) -> Result<()> {
     }
 }
 
+/// Signs in; the answer is the header that says so with each request.
+fn sign_in(args: &SoakArgs) -> Result<String> {
+    let form = [("login", args.login.as_str()), ("password", args.password.as_str())];
+    let answer = agent(args)
+        .post(format!("{}/sign-in", args.base))
+        .header(header::ORIGIN, &args.base)
+        .send_form(form)
+        .with_context(|| format!("{} can't sign in", args.login))?;
+    let set = answer.headers().get_all(header::SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
+    let pairs: Vec<&str> = set.filter_map(|cookie| cookie.split(';').next()).collect();
+    if pairs.is_empty() {
+        bail!("{} was not signed in: the answer has no cookie", args.login);
+    }
+    Ok(pairs.join("; "))
+}
+
 /// Takes the next page until all are done.
-fn worker(args: &SoakArgs, next: &AtomicUsize, findings: &Mutex<Findings>) {
+fn worker(args: &SoakArgs, cookies: &str, next: &AtomicUsize, findings: &Mutex<Findings>) {
     let agent = agent(args);
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +127,7 @@ fn worker(args: &SoakArgs, next: &AtomicUsize, findings: &Mutex<Findings>) {
         }
         let path = &args.paths[number % args.paths.len()];
         let start = Instant::now();
-        let result = load(&agent, &format!("{}{path}", args.base));
+        let result = load(&agent, cookies, &format!("{}{path}", args.base));
         let mut findings = findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match result {
             Ok(()) => findings.durations.push(start.elapsed()),
@@ -111,8 +137,12 @@ fn worker(args: &SoakArgs, next: &AtomicUsize, findings: &Mutex<Findings>) {
 }
 
 /// Loads one page whole.
-fn load(agent: &Agent, address: &str) -> Result<()> {
-    let mut response = agent.get(address).header("Accept", "text/html").call().context("no answer")?;
+fn load(agent: &Agent, cookies: &str, address: &str) -> Result<()> {
+    let request = agent.get(address).header(header::ACCEPT, "text/html").header(header::COOKIE, cookies);
+    let mut response = request.call().context("no answer")?;
+    if response.status() != 200 {
+        bail!("the answer is {}", response.status());
+    }
     let text = response.body_mut().read_to_string().context("the answer broke off")?;
     // The data for hydration follows the document in scripts of its own.
     let text = text.trim_end();
