@@ -1,6 +1,8 @@
 //! The accounting step: mints incomes, charges what was used, rebases balances when a pool's income changed, and lets
 //! lapse what exceeds the cap on balances where there is one.
 
+use std::collections::BTreeMap;
+
 use common::ids::PoolId;
 use common::instant::Instant;
 use common::money::MicroCredits;
@@ -19,6 +21,9 @@ pub(crate) struct Step {
     pub(crate) number: Option<u64>,
     /// Usage since the step before.
     pub(crate) pieces: Vec<Usage>,
+    /// What each bid was charged since the step before, by its number, in 1/3600 of a micro-credit. The bids of a team
+    /// and a chip type sum to the team's charge and what its remainder grew by.
+    pub(crate) costs: BTreeMap<u64, u128>,
 }
 
 /// Where a transfer belongs.
@@ -52,7 +57,8 @@ impl MarketState {
         self.accounting.step = step;
         self.accounting.booked_at = at;
         let pieces = std::mem::take(&mut self.accounting.pieces).into_values().collect();
-        Ok(Step { number: Some(step), pieces })
+        let costs = std::mem::take(&mut self.accounting.costs);
+        Ok(Step { number: Some(step), pieces, costs })
     }
 
     /// The pool's total income is another one than its balances are measured against.

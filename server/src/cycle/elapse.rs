@@ -104,6 +104,11 @@ impl MarketState {
             let chip_seconds = job.chips * job.seconds.saturating_sub(offset).min(seconds);
             let used = used.entry((job.team.clone(), job.chip_type.clone())).or_default();
             *(if job.is_paid { &mut used.paid } else { &mut used.free }) += chip_seconds;
+            let price = if job.is_paid { self.local_price(&job.team, &job.chip_type).0 } else { 0 };
+            if price > 0 && chip_seconds > 0 {
+                let cost = u128::from(price) * u128::from(chip_seconds);
+                *self.accounting.costs.entry(job.number).or_default() += cost;
+            }
         }
         for ((team, chip_type), used) in used {
             self.run_up(team, chip_type, used, at)?;

@@ -214,5 +214,6 @@ async fn write(
     results::insert_rows(tx, &advance.rows).await?;
     bids::end(tx, at, state.cycle, &advance.ended).await?;
     state.book.flush(tx).await?;
-    usage::insert(tx, &advance.step.pieces).await
+    usage::insert(tx, &advance.step.pieces).await?;
+    bids::add_costs(tx, &advance.step.costs).await
 }

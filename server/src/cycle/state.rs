@@ -91,6 +91,8 @@ pub(crate) struct Accounting {
     pub(crate) booked_at: Instant,
     /// Usage since then, by start, team and chip type.
     pub(crate) pieces: BTreeMap<(Instant, TeamId, ChipTypeId), Usage>,
+    /// What ran up for each bid since then, by its number, in 1/3600 of a micro-credit.
+    pub(crate) costs: BTreeMap<u64, u128>,
 }
 
 /// What is written between two cycles and takes effect with the next one, each list in the order it was written.

@@ -1,6 +1,8 @@
 //! Bids: an identity made once, and versions of what is bid.
 
-use common::ids::{BidId, TeamId};
+use std::collections::BTreeMap;
+
+use common::ids::{BidId, ChipTypeId, TeamId, UserId};
 use common::instant::Instant;
 use common::money::Price;
 use market::snapshot::Alternative;
@@ -42,7 +44,7 @@ impl BidState {
         matches!(self, Self::Cancelled | Self::Served | Self::Expired)
     }
 
-    fn parse(text: &str) -> Result<Self, AppError> {
+    pub(super) fn parse(text: &str) -> Result<Self, AppError> {
         [Self::Live, Self::Paused, Self::Cancelled, Self::Served, Self::Expired]
             .into_iter()
             .find(|state| state.as_str() == text)
@@ -96,7 +98,9 @@ macro_rules! columns {
     };
 }
 
-fn from_row(row: &mut Row) -> Result<BidVersion, AppError> {
+pub(super) use columns;
+
+pub(super) fn from_row(row: &mut Row) -> Result<BidVersion, AppError> {
     Ok(BidVersion {
         number: row.unsigned()?,
         id: row.id()?,
@@ -136,7 +140,10 @@ pub(crate) async fn in_cycle(tx: &mut Tx, cycle: u64) -> Result<Vec<BidVersion>,
 }
 
 /// The newest version of one bid, in effect, waiting or ended.
-pub(crate) async fn newest(tx: &mut Tx, id: &BidId) -> Result<Option<BidVersion>, AppError> {
+///
+/// # Errors
+/// The database can't be read.
+pub async fn newest(tx: &mut Tx, id: &BidId) -> Result<Option<BidVersion>, AppError> {
     const SQL: &str = concat!(
         "SELECT ",
         columns!(),
@@ -175,25 +182,52 @@ pub(crate) async fn next_number(tx: &mut Tx) -> Result<u64, AppError> {
     row.map_or(Ok(1), |mut row| row.unsigned())
 }
 
-/// The position behind the last bid of a team's queue.
-pub(crate) async fn next_position(tx: &mut Tx, team: &TeamId) -> Result<u64, AppError> {
-    // From the few versions in force to their bids, not from all the bids the team ever placed.
-    const SQL: &str = "SELECT COALESCE(MAX(v.position), 0) + 1 FROM bid_version v CROSS JOIN bid b \
-                       WHERE v.superseded_cycle IS NULL AND b.number = v.bid AND b.team = $1";
-    tx.row(SQL, values![team.as_str()]).await?.map_or(Ok(1), |mut row| row.unsigned())
+/// The last position of a team's queue; 0 where it is empty.
+pub(crate) async fn last_position(tx: &mut Tx, team: &TeamId) -> Result<u64, AppError> {
+    const SQL: &str =
+        "SELECT COALESCE(MAX(position), 0) FROM bid_version WHERE superseded_cycle IS NULL AND team = $1";
+    tx.row(SQL, values![team.as_str()]).await?.map_or(Ok(0), |mut row| row.unsigned())
+}
+
+/// Whether there is a team, or will be with the next cycle.
+pub(crate) async fn knows_team(tx: &mut Tx, id: &TeamId) -> Result<bool, AppError> {
+    const SQL: &str = "SELECT version FROM team_version WHERE id = $1 LIMIT 1";
+    Ok(tx.row(SQL, values![id.as_str()]).await?.is_some())
+}
+
+/// Whether there is a chip type, or will be with the next cycle.
+pub(crate) async fn knows_chip_type(tx: &mut Tx, id: &ChipTypeId) -> Result<bool, AppError> {
+    const SQL: &str = "SELECT version FROM chip_type_version WHERE id = $1 LIMIT 1";
+    Ok(tx.row(SQL, values![id.as_str()]).await?.is_some())
 }
 
 /// Adds the identities of new bids, each with the hash of the request that placed it.
 pub(crate) async fn insert_identities(
     tx: &mut Tx,
     now: Instant,
+    placed_by: Option<&UserId>,
     bids: &[(BidVersion, [u8; 32])],
 ) -> Result<(), AppError> {
+    let placed_by = placed_by.map(UserId::as_str);
     let rows = bids
         .iter()
-        .map(|(bid, sha256)| values![bid.number, bid.id.as_str(), bid.team.as_str(), *sha256, now.0])
+        .map(|(bid, sha256)| {
+            values![bid.number, bid.id.as_str(), bid.team.as_str(), *sha256, now.0, placed_by]
+        })
         .collect();
-    tx.insert("INSERT INTO bid (number, id, team, request_sha256, placed_at)", rows).await
+    tx.insert("INSERT INTO bid (number, id, team, request_sha256, placed_at, placed_by)", rows).await
+}
+
+/// Adds to what bids were charged, in 1/3600 of a micro-credit.
+pub(crate) async fn add_costs(tx: &mut Tx, costs: &BTreeMap<u64, u128>) -> Result<(), AppError> {
+    const ADD: &str = " ON CONFLICT (bid) DO UPDATE SET \
+        amount = bid_cost.amount + excluded.amount + (bid_cost.carry + excluded.carry) / 3600, \
+        carry = (bid_cost.carry + excluded.carry) % 3600";
+    let row = |(bid, cost): (&u64, &u128)| {
+        let (amount, carry) = (cost / 3_600, cost % 3_600);
+        values![*bid, u64::try_from(amount).unwrap_or(u64::MAX >> 1), u64::try_from(carry).unwrap_or(0)]
+    };
+    tx.insert_or("INSERT INTO bid_cost (bid, amount, carry)", ADD, costs.iter().map(row).collect()).await
 }
 
 /// Adds versions. With a cycle they hold from it (the end of a bid that the cycle itself finds); without one they
@@ -204,7 +238,7 @@ pub(crate) async fn insert_versions<'a>(
     cycle: Option<u64>,
     versions: impl IntoIterator<Item = &'a BidVersion>,
 ) -> Result<(), AppError> {
-    const HEAD: &str = "INSERT INTO bid_version (bid, version, name, note, position, alternatives, limit_price, \
+    const HEAD: &str = "INSERT INTO bid_version (bid, team, version, name, note, position, alternatives, limit_price, \
                         not_before, not_after, work_chip_seconds, state, written_at, effective_cycle, superseded_cycle)";
     let row = |bid: &BidVersion| {
         let terms = &bid.terms;
@@ -212,6 +246,7 @@ pub(crate) async fn insert_versions<'a>(
         let superseded = cycle.filter(|_| bid.state.is_end());
         Ok(values![
             bid.number,
+            bid.team.as_str(),
             bid.version,
             terms.name.as_str(),
             terms.note.as_str(),
@@ -227,7 +262,7 @@ pub(crate) async fn insert_versions<'a>(
             superseded,
         ])
     };
-    let rows: Vec<[Value; 14]> = versions.into_iter().map(row).collect::<Result<_, AppError>>()?;
+    let rows: Vec<[Value; 15]> = versions.into_iter().map(row).collect::<Result<_, AppError>>()?;
     tx.insert(HEAD, rows).await
 }
 
@@ -293,10 +328,7 @@ pub(crate) async fn end(
 }
 
 /// The display names of bids in `cycle`, by their ids.
-pub(crate) async fn names(
-    tx: &mut Tx,
-    cycle: u64,
-) -> Result<std::collections::BTreeMap<BidId, BidName>, AppError> {
+pub(crate) async fn names(tx: &mut Tx, cycle: u64) -> Result<BTreeMap<BidId, BidName>, AppError> {
     let bids = in_cycle(tx, cycle).await?;
     Ok(bids.into_iter().map(|bid| (bid.id, BidName { name: bid.terms.name, note: bid.terms.note })).collect())
 }

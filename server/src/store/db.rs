@@ -238,6 +238,16 @@ impl Tx {
         head: &'static str,
         rows: Vec<[Value; COLUMNS]>,
     ) -> Result<(), AppError> {
+        self.insert_or(head, "", rows).await
+    }
+
+    /// As [`Tx::insert`], with a `tail` after the rows: what to do with one that is there.
+    pub(crate) async fn insert_or<const COLUMNS: usize>(
+        &mut self,
+        head: &'static str,
+        tail: &'static str,
+        rows: Vec<[Value; COLUMNS]>,
+    ) -> Result<(), AppError> {
         const MOST_ROWS: usize = 256;
         let mut left = rows.len();
         let mut rows = rows.into_iter();
@@ -253,10 +263,27 @@ impl Tx {
                 }
                 sql.push(')');
             }
+            sql.push_str(tail);
             let values: Vec<Value> = rows.by_ref().take(count).flatten().collect();
             self.execute_text(AssertSqlSafe(sql).into_sql_str(), values).await?;
         }
         Ok(())
+    }
+
+    /// Marks a point to which [`Tx::undo`] can go back.
+    pub(crate) async fn mark(&mut self) -> Result<(), AppError> {
+        self.execute("SAVEPOINT mark", []).await.map(drop)
+    }
+
+    /// Forgets the last mark; what was written since stays a part of the transaction.
+    pub(crate) async fn keep(&mut self) -> Result<(), AppError> {
+        self.execute("RELEASE SAVEPOINT mark", []).await.map(drop)
+    }
+
+    /// Takes back what was written since the last mark, and forgets the mark.
+    pub(crate) async fn undo(&mut self) -> Result<(), AppError> {
+        self.execute("ROLLBACK TO SAVEPOINT mark", []).await?;
+        self.keep().await
     }
 
     /// Makes all writes of the transaction lasting.

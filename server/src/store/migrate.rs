@@ -29,6 +29,7 @@ macro_rules! steps {
             3 "trace",
             4 "accounts",
             5 "audit_allowances",
+            6 "bids",
             7 "caps_and_pauses",
         )
     };

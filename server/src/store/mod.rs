@@ -15,6 +15,7 @@ pub mod history;
 pub mod ledger;
 mod migrate;
 mod postgres;
+pub mod queue;
 pub mod results;
 pub mod rollup;
 pub mod sessions;

@@ -249,7 +249,9 @@ macro_rules! bid_result_columns {
     };
 }
 
-fn bid_result_from_row(row: &mut Row) -> Result<BidResult, AppError> {
+pub(in crate::store) use bid_result_columns;
+
+pub(in crate::store) fn bid_result_from_row(row: &mut Row) -> Result<BidResult, AppError> {
     let (cycle, bid, chip_type, chips) =
         (row.unsigned()?, row.unsigned()?, row.optional_id()?, row.unsigned()?);
     let (opportunistic_type, opportunistic_chips) = (row.optional_id()?, row.unsigned()?);
