@@ -48,7 +48,14 @@ impl FromServerFnError for PageError {
             ),
             other => ("unexpected_answer", "The page could not be read", 500, other.to_string()),
         };
-        Self(Problem { kind: kind.into(), title: title.into(), status, detail, errors: Vec::new() })
+        Self(Problem {
+            kind: kind.into(),
+            title: title.into(),
+            status,
+            detail,
+            errors: Vec::new(),
+            newest: None,
+        })
     }
 }
 
@@ -116,6 +123,7 @@ fn without_services() -> PageError {
         status: 500,
         detail: "The page was rendered without its services.".into(),
         errors: Vec::new(),
+        newest: None,
     })
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::api::BidView;
+
 /// A problem document (RFC 9457), the body of every error answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -19,6 +21,9 @@ pub struct Problem {
     /// The fields at fault, where there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<FieldProblem>,
+    /// What the thing is now, where it was changed since the client read it (412): to show both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest: Option<Box<BidView>>,
 }
 
 /// What is wrong with one field of a request.

@@ -6,6 +6,7 @@ use common::chips::Chips;
 use common::ids::{BidId, TeamId};
 use common::money::MicroCredits;
 
+use crate::bidder::chosen;
 use crate::clearing::Clearing;
 use crate::error::SnapshotError;
 use crate::market::Market;
@@ -44,6 +45,39 @@ impl Previewer {
             means[*place as usize] = Means { balance: team.balance, income: team.income };
         }
         Ok(Self { market, clearing, means })
+    }
+
+    /// The market and how it cleared: what depth and explanations are made from.
+    #[must_use]
+    pub const fn cleared(&self) -> (&Market, &Clearing) {
+        (&self.market, &self.clearing)
+    }
+
+    /// A team's queue as it is, without clearing anything again; absent where the snapshot has no such team.
+    #[must_use]
+    pub fn queue(&self, team: &TeamId) -> Option<Preview> {
+        let team = self.market.teams.binary_search_by(|row| row.id.cmp(team)).ok()?;
+        let bids = self.clearing.explanations_of(&self.market, team);
+        let Means { balance, income } = self.means[team];
+        Some(Preview::new(bids, Vec::new(), balance, income))
+    }
+
+    /// Where a bid stands by its limit in global credits among all bids that chose its chip type: how many would pay
+    /// more, and how many there are. Absent where the snapshot has no such bid or it chose no chip type.
+    #[must_use]
+    pub fn standing(&self, bid: &BidId) -> Option<(u64, u64)> {
+        let (market, choices) = (&self.market, &self.clearing.demand.asked.choices);
+        let bid = market.bid_of(bid)?;
+        let chip_type = chosen(market, &market.bids[bid], choices[bid])?.chip_type;
+        let limit = market.bids[bid].limit;
+        let (mut higher, mut all) = (0, 0);
+        for (other, choice) in market.bids.iter().zip(choices) {
+            if chosen(market, other, *choice).is_some_and(|chosen| chosen.chip_type == chip_type) {
+                all += 1;
+                higher += u64::from(other.limit > limit);
+            }
+        }
+        Some((higher, all))
     }
 
     /// A team's queue with changes, made in their order; with none, the queue as it is.

@@ -7,6 +7,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use common::api::BidView;
 use common::problem::{FieldProblem, Problem};
 
 /// What kind of fault it is.
@@ -114,13 +115,14 @@ pub struct AppError {
     kind: ErrorKind,
     message: String,
     fields: Vec<FieldProblem>,
+    newest: Option<Box<BidView>>,
     context: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl AppError {
     /// A fault of `kind` with a public message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), fields: Vec::new(), context: None }
+        Self { kind, message: message.into(), fields: Vec::new(), newest: None, context: None }
     }
 
     /// A configuration fault.
@@ -185,6 +187,13 @@ impl AppError {
     #[must_use]
     pub fn with_field(mut self, field: impl Into<String>, detail: impl Into<String>) -> Self {
         self.fields.push(FieldProblem { field: field.into(), detail: detail.into() });
+        self
+    }
+
+    /// Adds what the bid is now that was changed since the client read it.
+    #[must_use]
+    pub fn with_newest(mut self, newest: BidView) -> Self {
+        self.newest = Some(Box::new(newest));
         self
     }
 
@@ -262,6 +271,7 @@ impl From<&AppError> for Problem {
             status: row.status,
             detail: error.message.clone(),
             errors: error.fields.clone(),
+            newest: error.newest.clone(),
         }
     }
 }

@@ -275,6 +275,7 @@ mod tests {
             status: 422,
             detail: "no".into(),
             errors,
+            newest: None,
         };
         let values = vec![
             ("name".to_owned(), "\"><script>".to_owned()),

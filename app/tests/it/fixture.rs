@@ -249,6 +249,7 @@ pub(crate) fn problem(status: u16, title: &str, detail: &str) -> Problem {
         status,
         detail: detail.into(),
         errors: Vec::new(),
+        newest: None,
     }
 }
 

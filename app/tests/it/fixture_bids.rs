@@ -40,6 +40,7 @@ fn bid(place: u64, terms: BidTerms, now: Option<BidNow>) -> BidView {
         id: BidId::new(format!("0193-{place}")).unwrap(),
         version: 3,
         pending: false,
+        effective_cycle: CYCLE - 20,
         place: Some(place),
         terms,
         status: BidStatus::Live,
@@ -49,6 +50,7 @@ fn bid(place: u64, terms: BidTerms, now: Option<BidNow>) -> BidView {
         left_seconds: None,
         placed_at: at("2026-11-29T09:12:00Z"),
         placed_by: Some("Mira".to_owned()),
+        ended_at: None,
     }
 }
 
@@ -88,6 +90,7 @@ fn ended() -> Vec<BidView> {
         .map(|(status, number)| BidView {
             status,
             place: None,
+            ended_at: Some(at("2026-11-30T08:00:00Z")),
             ..bid(number, terms("an old run", 8, 8, Some(2_000_000)), None)
         })
         .collect()
@@ -162,6 +165,7 @@ pub(crate) fn detail(clock: MarketClock, id: &BidId) -> Result<BidDetail, Proble
         may_bid: true,
         price_to_win: bid.place.map(|_| PriceToWinView::Limit { limit: Price(2_394_002) }),
         bid,
+        rank: Some(BidRank { rank: 4, of: 31 }),
         history: vec![
             stretch(CYCLE - 3, 0, Reason::PriceAboveLimit, None),
             stretch(CYCLE - 63, 64, Reason::Filled, Some("2026-11-30T14:00:00Z")),

@@ -140,7 +140,9 @@ impl<'de> Deserialize<'de> for BidLimit {
         if text == "none" {
             return Ok(Self::NoLimit);
         }
-        text.parse().map(Self::At).map_err(serde::de::Error::custom)
+        text.parse().map(Self::At).map_err(|error| {
+            serde::de::Error::custom(format!("{text:?} {error}; or write \"none\" for no limit"))
+        })
     }
 }
 
@@ -244,6 +246,16 @@ pub struct ChangeBids {
     pub change: BidChange,
 }
 
+/// What a change of several bids comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BidsChanged {
+    /// The bids that are other than before, in the order of the request; one that was so already is not among them.
+    pub changed: Vec<BidId>,
+    /// The cycle from which the change holds.
+    pub effective_cycle: u64,
+}
+
 /// A change that needs no form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -284,6 +296,8 @@ pub struct BidView {
     pub version: u64,
     /// The newest version waits for the next cycle.
     pub pending: bool,
+    /// The cycle from which the newest version holds; where it waits, the next one.
+    pub effective_cycle: u64,
     /// Place in the queue, from 1; absent when it is over.
     pub place: Option<u64>,
     /// What it asks for.
@@ -302,6 +316,8 @@ pub struct BidView {
     pub placed_at: Instant,
     /// Who placed it: a display name; absent for bids that no person placed.
     pub placed_by: Option<String>,
+    /// When its end was found or asked for; absent while it is open.
+    pub ended_at: Option<Instant>,
 }
 
 /// What a bid got in the cycle in force, and why.
@@ -336,11 +352,24 @@ pub struct BidDetail {
     pub bid: BidView,
     /// What it would take to fill it in the cycle in force; absent when it is over or paused.
     pub price_to_win: Option<PriceToWinView>,
+    /// Where it stands among all bids for its chip type in the cycle in force; absent when it chose none.
+    pub rank: Option<BidRank>,
     /// Stretches of cycles with the same result, newest first.
     pub history: Vec<BidStretch>,
     /// Hand this back as `cursor` for older ones; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// Where a bid stands among all bids for its chip type, those that would pay most first. Bids without a limit come before
+/// all others; bids with the same limit, in global credits, share a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct BidRank {
+    /// From 1.
+    pub rank: u64,
+    /// Bids for the chip type.
+    pub of: u64,
 }
 
 /// Cycles in a row in which a bid got the same.

@@ -36,9 +36,9 @@ pub struct CycleView {
     pub proof: CycleProof,
     /// Per chip type.
     pub chip_types: Vec<CycleChipType>,
-    /// Per team.
+    /// Per team whose budget the viewer may read.
     pub teams: Vec<CycleTeam>,
-    /// Per bid, in order of team and queue position; at most 500, `bids_left_out` says how many more.
+    /// Per bid that the viewer may read, in order of team and queue position; at most 500, `bids_left_out` says how many more.
     pub bids: Vec<CycleBid>,
     /// Bids beyond the first 500.
     pub bids_left_out: u64,

@@ -136,6 +136,37 @@ fn one_previewer_answers_for_all_teams() {
     });
 }
 
+#[test]
+fn a_queue_as_it_is_needs_no_second_clearing() {
+    each_market(300, Scale::Credits, |rng, mut snapshot| {
+        more_bids(rng, &mut snapshot, Scale::Credits, 5);
+        let previewer = Previewer::new(&snapshot).unwrap();
+        for team in &snapshot.teams {
+            let cleared_again = previewer.edit(&team.id, &[]).unwrap().preview();
+            assert_eq!(previewer.queue(&team.id), Some(cleared_again));
+        }
+        assert_eq!(previewer.queue(&"no-such-team".parse().unwrap()), None);
+    });
+}
+
+#[test]
+fn t098_a_bid_stands_behind_those_that_would_pay_more() {
+    let mut snapshot = contest();
+    snapshot.bids[0].limit = None;
+    snapshot.bids[1].limit = Some(price("2.00"));
+    let mut third = snapshot.bids[1].clone();
+    third.id = "third".parse().unwrap();
+    snapshot.bids.push(third);
+    let mut absent = snapshot.bids[1].clone();
+    absent.id = "absent".parse().unwrap();
+    absent.not_before = Some(snapshot.time.plus_seconds(60));
+    snapshot.bids.push(absent);
+    let previewer = Previewer::new(&snapshot).unwrap();
+    let standing = |nth: usize| previewer.standing(&snapshot.bids[nth].id);
+    assert_eq!((standing(0), standing(1), standing(2)), (Some((0, 3)), Some((1, 3)), Some((1, 3))));
+    assert_eq!(standing(3), None, "outside its window it chose nothing");
+}
+
 fn filled(snapshot: &Snapshot, nth: usize) -> bool {
     let outcome = run_auction(snapshot).unwrap();
     let said = outcome.bids.iter().find(|said| said.id == snapshot.bids[nth].id).unwrap();

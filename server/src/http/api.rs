@@ -18,6 +18,8 @@ use super::AppState;
 use super::answer::{Format, answer};
 use super::extract::{Query, Segment};
 use crate::error::AppError;
+use crate::policy::Viewer;
+use crate::services::audit::Origin;
 
 /// The routes, under `/api/v1`.
 pub(super) fn routes() -> OpenApiRouter<AppState> {
@@ -235,7 +237,8 @@ struct CycleQuery {
     format: Format,
 }
 
-/// One cycle, computed again from its stored inputs, with the proof that it is what was computed at the time.
+/// One cycle, computed again from its stored inputs, with the proof that it is what was computed at the time. Single bids
+/// are those of the viewer's teams; admins and auditors read all.
 #[utoipa::path(
     get, path = "/cycles/{number}", tag = "market",
     params(("number" = u64, Path, description = "Number of the cycle, from 1"), CycleQuery),
@@ -247,10 +250,12 @@ struct CycleQuery {
 )]
 async fn cycle(
     State(state): State<AppState>,
+    viewer: Viewer,
+    origin: Origin,
     Segment(number): Segment<u64>,
     headers: HeaderMap,
     Query(query): Query<CycleQuery>,
 ) -> Result<Response, AppError> {
-    let view = state.market().cycle(number, query.team).await?;
+    let view = state.services().cycle(Some(&viewer), &origin, number, query.team).await?;
     answer(&headers, query.format, &view)
 }

@@ -19,12 +19,15 @@ use super::AppState;
 use crate::error::AppError;
 use crate::policy::Viewer;
 use crate::services::Services;
+use crate::services::audit::Origin;
 use crate::services::read::MarketReader;
 
 /// Hands the pages their services: a layer of the routes of the pages.
 pub(super) async fn for_pages(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let viewer = request.extensions().get::<Viewer>().cloned();
-    let backend: Arc<dyn Backend> = Arc::new(PageBackend { services: Arc::clone(state.services()), viewer });
+    let origin = request.extensions().get::<Origin>().cloned().unwrap_or_default();
+    let backend: Arc<dyn Backend> =
+        Arc::new(PageBackend { services: Arc::clone(state.services()), viewer, origin });
     request.extensions_mut().insert(backend);
     next.run(request).await
 }
@@ -34,11 +37,16 @@ pub(super) async fn for_pages(State(state): State<AppState>, mut request: Reques
 struct PageBackend {
     services: Arc<Services>,
     viewer: Option<Viewer>,
+    origin: Origin,
 }
 
 impl PageBackend {
     fn market(&self) -> &MarketReader {
         self.services.market()
+    }
+
+    fn viewer(&self) -> Result<&Viewer, Problem> {
+        self.viewer.as_ref().ok_or_else(|| logged(AppError::unauthenticated()))
     }
 }
 
@@ -74,44 +82,40 @@ impl Backend for PageBackend {
     }
 
     async fn cycle(&self, cycle: u64, team: Option<TeamId>) -> Result<CycleView, Problem> {
-        self.market().cycle(cycle, team).await.map_err(logged)
+        self.services.cycle(self.viewer.as_ref(), &self.origin, cycle, team).await.map_err(logged)
     }
 
-    async fn bids(&self, _query: BidsQuery) -> Result<BidsView, Problem> {
-        Err(logged(not_yet()))
+    async fn bids(&self, query: BidsQuery) -> Result<BidsView, Problem> {
+        self.services.bids(self.viewer()?, &self.origin, query).await.map_err(logged)
     }
 
-    async fn bid(&self, _bid: BidId, _cursor: Option<String>) -> Result<BidDetail, Problem> {
-        Err(logged(not_yet()))
+    async fn bid(&self, bid: BidId, cursor: Option<String>) -> Result<BidDetail, Problem> {
+        self.services.bid(self.viewer()?, &self.origin, &bid, cursor.as_deref()).await.map_err(logged)
     }
 
-    async fn preview_bid(&self, _bid: PreviewBid) -> Result<BidPreview, Problem> {
-        Err(logged(not_yet()))
+    async fn preview_bid(&self, bid: PreviewBid) -> Result<BidPreview, Problem> {
+        self.services.preview_bid(self.viewer()?, bid).await.map_err(logged)
     }
 
     fn new_id(&self) -> String {
         self.services.ids.new_id(self.services.now())
     }
 
-    async fn place_bid(&self, _bid: PlaceBid) -> Result<BidView, Problem> {
-        Err(logged(not_yet()))
+    async fn place_bid(&self, bid: PlaceBid) -> Result<BidView, Problem> {
+        self.services.place_bid(self.viewer()?, bid).await.map_err(logged)
     }
 
-    async fn amend_bid(&self, _bid: BidId, _change: AmendBid) -> Result<BidView, Problem> {
-        Err(logged(not_yet()))
+    async fn amend_bid(&self, bid: BidId, change: AmendBid) -> Result<BidView, Problem> {
+        self.services.amend_bid(self.viewer()?, &bid, change).await.map_err(logged)
     }
 
-    async fn move_bids(&self, _change: MoveBids) -> Result<(), Problem> {
-        Err(logged(not_yet()))
+    async fn move_bids(&self, change: MoveBids) -> Result<(), Problem> {
+        self.services.move_bids(self.viewer()?, change).await.map(drop).map_err(logged)
     }
 
-    async fn change_bids(&self, _change: ChangeBids) -> Result<(), Problem> {
-        Err(logged(not_yet()))
+    async fn change_bids(&self, change: ChangeBids) -> Result<(), Problem> {
+        self.services.change_bids(self.viewer()?, change).await.map(drop).map_err(logged)
     }
-}
-
-fn not_yet() -> AppError {
-    AppError::no_such_page()
 }
 
 /// A page shows the public part; the private cause goes to the log here.

@@ -1,10 +1,12 @@
 //! Extractors whose refusals are problem documents that name the field.
 
-use axum::extract::{FromRequestParts, Path};
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::error::AppError;
+use crate::error::{AppError, ErrorKind};
 use crate::policy::Viewer;
 use crate::services::audit::Origin;
 
@@ -54,6 +56,45 @@ impl<S: Send + Sync, T: std::str::FromStr> FromRequestParts<S> for Segment<T> {
         let value = text.and_then(|Path(text)| text.parse().ok());
         value.map(Self).ok_or_else(|| AppError::not_found("address", parts.uri.path()))
     }
+}
+
+/// A JSON body, read into `T`; a field that can't be read is named.
+#[derive(Debug)]
+pub(super) struct Body<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = AppError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, AppError> {
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+            let kind = match rejection.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => ErrorKind::TooLarge,
+                _ => ErrorKind::MalformedInput,
+            };
+            AppError::new(kind, rejection.body_text())
+        })?;
+        let mut reader = serde_json::Deserializer::from_slice(&bytes);
+        serde_path_to_error::deserialize(&mut reader).map(Self).map_err(|error| {
+            let path = error.path().to_string();
+            let field = path.trim_matches(['?', '.']);
+            let detail = without_place(&error.inner().to_string());
+            if field.is_empty() && !error.inner().is_data() {
+                return AppError::malformed(format!("the body is no JSON: {detail}"));
+            }
+            // A field that is missing has no path; the reader names it in its text.
+            let missing = detail.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+            match missing {
+                Some(name) if field.is_empty() => AppError::invalid(name, "is missing"),
+                Some(name) => AppError::invalid(format!("{field}.{name}"), "is missing"),
+                None => AppError::invalid(if field.is_empty() { "body" } else { field }, detail),
+            }
+        })
+    }
+}
+
+/// A text of the JSON reader without the line and column, which a program that sends one line does not need.
+fn without_place(text: &str) -> String {
+    text.split_once(" at line ").map_or(text, |(text, _)| text).to_owned()
 }
 
 /// Who asks, as the layer around all routes found out; on its open addresses nobody may be refused.

@@ -5,6 +5,7 @@ mod answer;
 mod api;
 mod audit;
 mod backend;
+mod bids;
 mod cookies;
 mod events;
 mod extract;
@@ -110,6 +111,7 @@ impl AppState {
     ),
     tags(
         (name = "organisation", description = "Who is who, what is set, and what was done with it"),
+        (name = "bids", description = "A team's queue: placing, changing, ordering and previewing bids"),
         (name = "market", description = "Prices, depth, allocations and cycles"),
         (name = "health", description = "For supervisors and monitoring"),
     )
@@ -119,7 +121,10 @@ struct Document;
 /// All routes that the OpenAPI document describes, and the document.
 fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
-        .nest("/api/v1", api::routes().routes(routes!(events::events)).merge(audit::routes()))
+        .nest(
+            "/api/v1",
+            api::routes().routes(routes!(events::events)).merge(audit::routes()).merge(bids::routes()),
+        )
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(metrics::metrics))

@@ -2,7 +2,8 @@
 //! everywhere; an absent price is an empty cell, never 0.
 
 use common::api::{
-    AllocationsView, BookView, CycleSummary, CycleView, MarketView, Occupancy, Page, PriceHistory,
+    AllocationsView, BidDetail, BidStatus, BidsView, BookView, CycleSummary, CycleView, MarketView,
+    Occupancy, Page, PriceHistory,
 };
 
 use super::answer::{Table, cell};
@@ -229,5 +230,126 @@ impl Table for CycleView {
             ]
         };
         self.bids.iter().map(row).collect()
+    }
+}
+
+impl Table for BidsView {
+    fn file_name(&self) -> String {
+        format!("bids-{}-{}", self.team.id, self.clock.cycle)
+    }
+
+    fn columns(&self) -> Vec<&'static str> {
+        vec![
+            "team",
+            "place",
+            "bid",
+            "version",
+            "name",
+            "note",
+            "status",
+            "alternatives",
+            "limit_credits_per_chip_hour",
+            "not_before",
+            "not_after",
+            "work_chip_seconds",
+            "chip_type",
+            "chips",
+            "opportunistic_chips",
+            "local_price_credits_per_chip_hour",
+            "reason",
+            "explanation",
+            "cost_credits",
+            "done_chip_seconds",
+            "left_seconds",
+            "placed_at",
+            "placed_by",
+            "ended_at",
+        ]
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        self.bids.iter().map(|bid| bid_cells(&self.team.id, bid)).collect()
+    }
+}
+
+fn bid_cells(team: &common::ids::TeamId, bid: &common::api::BidView) -> Vec<String> {
+    let (terms, now) = (&bid.terms, bid.now.as_ref());
+    let alternative = |alternative: &common::api::BidAlternative| {
+        format!("{} {} (min {})", alternative.chips, alternative.chip_type, alternative.min_chips)
+    };
+    let alternatives: Vec<String> = terms.alternatives.iter().map(alternative).collect();
+    vec![
+        team.to_string(),
+        cell(bid.place),
+        bid.id.to_string(),
+        bid.version.to_string(),
+        terms.name.clone(),
+        terms.note.clone(),
+        status_name(bid.status).to_owned(),
+        alternatives.join(" or "),
+        // Whoever reads "none" knows that a limit was not forgotten.
+        terms.limit.price().map_or_else(|| "none".to_owned(), |limit| limit.to_string()),
+        cell(terms.not_before),
+        cell(terms.not_after),
+        cell(terms.work_chip_seconds),
+        cell(now.and_then(|now| now.chip_type.as_ref())),
+        cell(now.map(|now| now.chips)),
+        cell(now.map(|now| now.opportunistic_chips)),
+        cell(now.and_then(|now| now.local_price)),
+        cell(now.map(|now| now.reason.as_str())),
+        cell(now.map(|now| &now.explanation)),
+        bid.cost.to_string(),
+        bid.done_chip_seconds.to_string(),
+        cell(bid.left_seconds),
+        bid.placed_at.to_string(),
+        cell(bid.placed_by.as_ref()),
+        cell(bid.ended_at),
+    ]
+}
+
+const fn status_name(status: BidStatus) -> &'static str {
+    match status {
+        BidStatus::Live => "live",
+        BidStatus::Paused => "paused",
+        BidStatus::Cancelled => "cancelled",
+        BidStatus::Served => "served",
+        BidStatus::Expired => "expired",
+    }
+}
+
+impl Table for BidDetail {
+    fn file_name(&self) -> String {
+        format!("bid-{}", self.bid.id)
+    }
+
+    fn columns(&self) -> Vec<&'static str> {
+        vec![
+            "bid",
+            "first_cycle",
+            "starts_at",
+            "ends_at",
+            "chip_type",
+            "chips",
+            "opportunistic_chips",
+            "local_price_credits_per_chip_hour",
+            "reason",
+        ]
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let row = |stretch: &common::api::BidStretch| {
+            vec![
+                self.bid.id.to_string(),
+                stretch.first_cycle.to_string(),
+                stretch.starts_at.to_string(),
+                cell(stretch.ends_at),
+                cell(stretch.chip_type.as_ref()),
+                stretch.chips.to_string(),
+                stretch.opportunistic_chips.to_string(),
+                cell(stretch.local_price),
+                stretch.reason.as_str().to_owned(),
+            ]
+        };
+        self.history.iter().map(row).collect()
     }
 }

@@ -3,16 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::chips::MAX_CHIPS;
-use common::ids::{BidId, ChipTypeId, TeamId};
+use common::ids::{BidId, ChipTypeId, TeamId, UserId};
 use common::instant::Instant;
 use common::money::MAX_MICROS;
 use sha2::{Digest, Sha256};
 
 use super::checks::{Checks, MAX_TEXT};
-use super::organisation::newest_setup;
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
 use crate::store::bids::{self, BidState, BidTerms, BidVersion};
+use crate::store::queue;
+
+/// Between the positions of two bids that are placed one after the other: room for others to be moved between them.
+pub(super) const POSITION_GAP: u64 = 1 << 20;
+
+/// The path before the fields of a person's bid.
+pub(super) const TERMS: &str = "terms.";
 
 /// Alternatives of a bid at most.
 const MAX_ALTERNATIVES: usize = 32;
@@ -44,50 +50,86 @@ pub async fn place(tx: &mut Tx, now: Instant, bid: NewBid) -> Result<BidVersion,
 /// # Errors
 /// As [`place`]; field paths begin with `bids[n].` when there is more than one.
 pub async fn place_many(tx: &mut Tx, now: Instant, bids: Vec<NewBid>) -> Result<usize, AppError> {
-    let setup = newest_setup(tx).await?;
-    let known = Known {
-        teams: setup.teams.iter().map(|team| &team.id).collect(),
-        chip_types: setup.chip_types.iter().map(|chip_type| &chip_type.id).collect(),
-    };
+    let mut known = Known::default();
     let mut checks = Checks::default();
     for (index, bid) in bids.iter().enumerate() {
         let at = if bids.len() == 1 { String::new() } else { format!("bids[{index}].") };
-        if !known.teams.contains(&bid.team) {
+        if !known.team(tx, &bid.team).await? {
             checks.refuse(&format!("{at}team"), format!("there is no team {}", bid.team));
         }
-        check_terms(&mut checks, &at, &bid.terms, &known.chip_types);
+        check_terms(tx, &mut known, &mut checks, &at, &bid.terms).await?;
     }
     checks.finish()?;
-
-    let mut next_number = bids::next_number(tx).await?;
-    let mut next_positions: BTreeMap<TeamId, u64> = BTreeMap::new();
-    let mut seen: BTreeMap<BidId, [u8; 32]> = BTreeMap::new();
     let mut new = Vec::with_capacity(bids.len());
-    for mut bid in bids {
+    let mut seen: BTreeMap<BidId, [u8; 32]> = BTreeMap::new();
+    for bid in bids {
         let request = request_sha256(&bid)?;
         let placed = match seen.get(&bid.id) {
             Some(before) => Some(*before),
             None => bids::request_sha256(tx, &bid.id).await?,
         };
-        match placed {
-            Some(before) if before == request => continue,
-            Some(_) => {
-                return Err(AppError::conflict(format!(
-                    "the id {} is taken by another bid; make a new id for a new bid",
-                    bid.id
-                )));
-            }
-            None => seen.insert(bid.id.clone(), request),
-        };
-        if bid.terms.position == 0 {
-            bid.terms.position = take_position(tx, &mut next_positions, &bid.team).await?;
+        if is_new(&bid.id, placed, request)? {
+            seen.insert(bid.id.clone(), request);
+            new.push((bid, request));
         }
-        let number = next_number;
-        next_number += 1;
-        let NewBid { id, team, terms } = bid;
-        new.push((BidVersion { number, id, team, version: 1, terms, state: BidState::Live }, request));
     }
-    bids::insert_identities(tx, now, &new).await?;
+    insert(tx, now, None, new).await
+}
+
+/// Places a person's bid behind the team's queue. The faults found so far count only for a new bid: a repeated request
+/// answers what it answered, also when its fields would be wrong by now. Field paths begin with `terms.`.
+///
+/// # Errors
+/// `Conflict`: the id is taken by another bid. `Invalid`: a field is wrong.
+pub(super) async fn place_for(
+    tx: &mut Tx,
+    now: Instant,
+    placed_by: &UserId,
+    bid: NewBid,
+    mut checks: Checks,
+) -> Result<(), AppError> {
+    let request = request_sha256(&bid)?;
+    let placed = bids::request_sha256(tx, &bid.id).await?;
+    if !is_new(&bid.id, placed, request)? {
+        return Ok(());
+    }
+    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &bid.terms).await?;
+    checks.finish()?;
+    insert(tx, now, Some(placed_by), vec![(bid, request)]).await.map(drop)
+}
+
+/// Whether a request is no repetition of the one that placed a bid of its id.
+fn is_new(id: &BidId, placed: Option<[u8; 32]>, request: [u8; 32]) -> Result<bool, AppError> {
+    match placed {
+        None => Ok(true),
+        Some(before) if before == request => Ok(false),
+        Some(_) => Err(AppError::conflict(format!(
+            "the id {id} is taken by another bid; make a new id for a new bid"
+        ))),
+    }
+}
+
+async fn insert(
+    tx: &mut Tx,
+    now: Instant,
+    placed_by: Option<&UserId>,
+    bids: Vec<(NewBid, [u8; 32])>,
+) -> Result<usize, AppError> {
+    let mut next_number = bids::next_number(tx).await?;
+    let mut last_positions: BTreeMap<TeamId, u64> = BTreeMap::new();
+    let mut new = Vec::with_capacity(bids.len());
+    for (mut bid, request) in bids {
+        if bid.terms.position == 0 {
+            bid.terms.position = take_position(tx, &mut last_positions, &bid.team).await?;
+        }
+        let NewBid { id, team, terms } = bid;
+        new.push((
+            BidVersion { number: next_number, id, team, version: 1, terms, state: BidState::Live },
+            request,
+        ));
+        next_number += 1;
+    }
+    bids::insert_identities(tx, now, placed_by, &new).await?;
     bids::insert_versions(tx, now, None, new.iter().map(|(bid, _)| bid)).await?;
     Ok(new.len())
 }
@@ -104,16 +146,57 @@ pub async fn amend(
     expected_version: Option<u64>,
     terms: BidTerms,
 ) -> Result<BidVersion, AppError> {
-    let setup = newest_setup(tx).await?;
-    let chip_types = setup.chip_types.iter().map(|chip_type| &chip_type.id).collect();
     let present = open_bid(tx, id, expected_version).await?;
     let mut checks = Checks::default();
-    check_terms(&mut checks, "", &terms, &chip_types);
+    check_terms(tx, &mut Known::default(), &mut checks, "", &terms).await?;
     checks.finish()?;
     if terms == present.terms {
         return Ok(present);
     }
     add_version(tx, now, BidVersion { terms, ..present }).await
+}
+
+/// Replaces what a bid says for a person who saw its version `seen`; the place in the queue stays. A bid that says so
+/// already is left as it is, so that a repeated request changes nothing. Field paths begin with `terms.`.
+///
+/// # Errors
+/// `NotFound`: there is no such bid. `Conflict`: it is over. `PreconditionFailed`: it says something else than in that
+/// version; being moved in the queue does not count. `Invalid`: a field is wrong.
+pub(super) async fn amend_for(
+    tx: &mut Tx,
+    now: Instant,
+    id: &BidId,
+    seen: Option<u64>,
+    terms: BidTerms,
+    mut checks: Checks,
+) -> Result<(), AppError> {
+    let present = newest_bid(tx, id).await?;
+    let terms = BidTerms { position: present.terms.position, ..terms };
+    if terms == present.terms {
+        return Ok(());
+    }
+    refuse_ended(&present)?;
+    if let Some(seen) = seen.filter(|seen| *seen != present.version) {
+        let before = queue::version(tx, present.number, seen).await?;
+        let says = |bid: &BidVersion| (BidTerms { position: 0, ..bid.terms.clone() }, bid.state);
+        if before.as_ref().map(says) != Some(says(&present)) {
+            return Err(changed_since(&present, seen));
+        }
+    }
+    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms).await?;
+    checks.finish()?;
+    add_version(tx, now, BidVersion { terms, ..present }).await.map(drop)
+}
+
+fn changed_since(present: &BidVersion, seen: u64) -> AppError {
+    AppError::new(
+        ErrorKind::PreconditionFailed,
+        format!(
+            "the bid was changed since you read it: it is at version {}, your change was made from version {seen}; \
+             compare the two and send your change again",
+            present.version
+        ),
+    )
 }
 
 /// Takes a bid out of the market until it is resumed, or back in.
@@ -153,13 +236,34 @@ pub async fn cancel_many(tx: &mut Tx, now: Instant, ids: &[BidId]) -> Result<(),
     Ok(())
 }
 
-/// What exists, to check bids against.
-struct Known<'a> {
-    teams: BTreeSet<&'a TeamId>,
-    chip_types: BTreeSet<&'a ChipTypeId>,
+/// What exists, to check bids against: each looked up once.
+#[derive(Default)]
+pub(super) struct Known {
+    teams: BTreeMap<TeamId, bool>,
+    chip_types: BTreeMap<ChipTypeId, bool>,
 }
 
-async fn newest_bid(tx: &mut Tx, id: &BidId) -> Result<BidVersion, AppError> {
+impl Known {
+    async fn team(&mut self, tx: &mut Tx, id: &TeamId) -> Result<bool, AppError> {
+        if let Some(known) = self.teams.get(id) {
+            return Ok(*known);
+        }
+        let known = bids::knows_team(tx, id).await?;
+        self.teams.insert(id.clone(), known);
+        Ok(known)
+    }
+
+    async fn chip_type(&mut self, tx: &mut Tx, id: &ChipTypeId) -> Result<bool, AppError> {
+        if let Some(known) = self.chip_types.get(id) {
+            return Ok(*known);
+        }
+        let known = bids::knows_chip_type(tx, id).await?;
+        self.chip_types.insert(id.clone(), known);
+        Ok(known)
+    }
+}
+
+pub(super) async fn newest_bid(tx: &mut Tx, id: &BidId) -> Result<BidVersion, AppError> {
     bids::newest(tx, id).await?.ok_or_else(|| AppError::not_found("bid", id))
 }
 
@@ -176,7 +280,7 @@ async fn open_bid(tx: &mut Tx, id: &BidId, expected_version: Option<u64>) -> Res
     }
 }
 
-fn refuse_ended(bid: &BidVersion) -> Result<(), AppError> {
+pub(super) fn refuse_ended(bid: &BidVersion) -> Result<(), AppError> {
     if bid.state.is_end() {
         let message = format!("the bid {} is {} and stays so; place a new one", bid.id, bid.state.as_str());
         return Err(AppError::new(ErrorKind::Conflict, message));
@@ -184,23 +288,28 @@ fn refuse_ended(bid: &BidVersion) -> Result<(), AppError> {
     Ok(())
 }
 
-async fn add_version(tx: &mut Tx, now: Instant, present: BidVersion) -> Result<BidVersion, AppError> {
+pub(super) async fn add_version(
+    tx: &mut Tx,
+    now: Instant,
+    present: BidVersion,
+) -> Result<BidVersion, AppError> {
     let bid = BidVersion { version: present.version + 1, ..present };
     bids::insert_versions(tx, now, None, [&bid]).await?;
     Ok(bid)
 }
 
-/// The next free place behind a team's queue; counts on over several bids of one request.
+/// The next place behind a team's queue; counts on over several bids of one request.
 async fn take_position(
     tx: &mut Tx,
-    next: &mut BTreeMap<TeamId, u64>,
+    last: &mut BTreeMap<TeamId, u64>,
     team: &TeamId,
 ) -> Result<u64, AppError> {
-    let position = match next.get(team) {
+    let position = match last.get(team) {
         Some(position) => *position,
-        None => bids::next_position(tx, team).await?,
+        None => bids::last_position(tx, team).await?,
     };
-    next.insert(team.clone(), position + 1);
+    let position = position + POSITION_GAP;
+    last.insert(team.clone(), position);
     Ok(position)
 }
 
@@ -228,7 +337,14 @@ fn request_sha256(bid: &NewBid) -> Result<[u8; 32], AppError> {
     Ok(Sha256::digest(text).into())
 }
 
-fn check_terms(checks: &mut Checks, at: &str, terms: &BidTerms, chip_types: &BTreeSet<&ChipTypeId>) {
+/// Checks what holds for every bid, a person's or a program's; `at` is the path before its fields.
+pub(super) async fn check_terms(
+    tx: &mut Tx,
+    known: &mut Known,
+    checks: &mut Checks,
+    at: &str,
+    terms: &BidTerms,
+) -> Result<(), AppError> {
     checks.name(&format!("{at}name"), &terms.name);
     checks.length(&format!("{at}note"), &terms.note, MAX_TEXT);
     checks.range(&format!("{at}position"), terms.position, 0, MAX_MICROS.unsigned_abs());
@@ -253,7 +369,7 @@ fn check_terms(checks: &mut Checks, at: &str, terms: &BidTerms, chip_types: &BTr
     let mut seen = BTreeSet::new();
     for (index, alternative) in terms.alternatives.iter().enumerate() {
         let at = format!("{at}alternatives[{index}].");
-        if !chip_types.contains(&alternative.chip_type) {
+        if !known.chip_type(tx, &alternative.chip_type).await? {
             checks.refuse(
                 &format!("{at}chip_type"),
                 format!("there is no chip type {}", alternative.chip_type),
@@ -265,4 +381,5 @@ fn check_terms(checks: &mut Checks, at: &str, terms: &BidTerms, chip_types: &BTr
         checks.range(&format!("{at}chips"), alternative.chips.0, 1, MAX_CHIPS);
         checks.range(&format!("{at}min_chips"), alternative.min_chips.0, 1, alternative.chips.0.max(1));
     }
+    Ok(())
 }

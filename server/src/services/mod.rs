@@ -7,16 +7,24 @@ pub(crate) mod checks;
 pub mod ledger;
 pub mod live;
 pub mod organisation;
+mod queue;
 pub mod read;
 pub mod supply;
+mod writes;
 
 use std::sync::Arc;
 
 use common::instant::Instant;
 
+use tokio::sync::Semaphore;
+
 use self::read::MarketReader;
+use self::writes::Writes;
 use crate::clock::{Clock, IdSource};
 use crate::store::Store;
+
+/// Previews computed at once: each keeps a core busy, and pages and the clearing need some as well.
+const PREVIEWS_AT_ONCE: usize = 2;
 
 /// What the product does, for those who ask: handlers and pages call its methods, with the viewer first.
 ///
@@ -26,13 +34,17 @@ pub struct Services {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdSource,
     market: Arc<MarketReader>,
+    writes: Writes,
+    /// How many previews are computed at once.
+    previews: Arc<Semaphore>,
 }
 
 impl Services {
-    /// Services on a store and the market that is read from it.
+    /// Services on a store and the market that is read from it. Made within a Tokio runtime, which runs their writes.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, ids: IdSource, market: Arc<MarketReader>) -> Self {
-        Self { store, clock, ids, market }
+        let writes = Writes::new(store.clone());
+        Self { store, clock, ids, market, writes, previews: Arc::new(Semaphore::new(PREVIEWS_AT_ONCE)) }
     }
 
     /// The market as it is read by everybody who is signed in.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use app::document::SiteFiles;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode, header};
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use common::api::MarketClock;
 use common::chips::Chips;
 use futures::StreamExt;
@@ -36,6 +36,7 @@ pub(crate) struct TestApp {
     pub(crate) auth: Arc<Auth>,
     pub(crate) router: Router,
     admin: Client,
+    services: Arc<Services>,
     clearing: Clearing,
 }
 
@@ -109,14 +110,14 @@ impl TestApp {
         let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth).await.unwrap());
         let router = http::router(Parts {
             config: config.server,
-            services,
+            services: Arc::clone(&services),
             auth: Arc::clone(&auth),
             demo_accounts: Vec::new(),
             site,
             shutdown: shutdown.clone(),
         });
         let admin = Client::signed_in(&auth, router.clone(), "admin").await;
-        Self { store, clock, shutdown, live, auth, router, admin, clearing: Clearing::new() }
+        Self { store, clock, shutdown, live, auth, router, admin, services, clearing: Clearing::new() }
     }
 
     /// Another server that comes up on the same database.
@@ -177,6 +178,32 @@ impl TestApp {
     /// Asks as the admin does.
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.admin.get(path).await
+    }
+
+    /// What a viewer sees.
+    pub(crate) async fn get_as(&self, viewer: &Viewer, path: &str) -> Answer {
+        self.client_of(viewer).await.get(path).await
+    }
+
+    /// Sends a JSON body as a viewer.
+    pub(crate) async fn send_as(
+        &self,
+        viewer: &Viewer,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Answer {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.client_of(viewer).await.send(request.body(body.into()).unwrap()).await
+    }
+
+    /// The services behind the routes.
+    pub(crate) fn services(&self) -> &Arc<Services> {
+        &self.services
     }
 
     /// Sends a request as the admin.

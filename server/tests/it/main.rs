@@ -3,6 +3,7 @@
 mod api;
 mod app;
 mod audit;
+mod bids;
 mod clearing;
 mod client;
 mod commands;

@@ -69,6 +69,7 @@ fn no_such_page() -> Problem {
         status: 404,
         detail: "There is no bid at this address.".to_owned(),
         errors: Vec::new(),
+        newest: None,
     }
 }
 

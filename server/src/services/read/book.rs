@@ -5,8 +5,8 @@ use std::sync::Arc;
 use common::api::{BookView, PoolDemand, PoolName};
 use common::chips::Chips;
 use common::ids::ChipTypeId;
+use market::Previewer;
 use market::outcome::{ChipTypeOutcome, PoolOutcome};
-use market::{Clearing, Market};
 
 use super::latest::Latest;
 use super::{MarketReader, driven};
@@ -17,22 +17,11 @@ use crate::store::entities::{Pool, Setup};
 /// Most levels of a depth table.
 const MAX_LEVELS: usize = 200;
 
-/// A clearing computed again, with the engine's own tables: what depth and explanations are made from.
-pub(super) struct Computed {
-    pub(super) market: Market,
-    pub(super) clearing: Clearing,
-}
-
-impl Computed {
-    /// Clears a snapshot on a thread of its own, so that pages go on meanwhile.
-    pub(super) async fn of(cleared: Arc<Cleared>) -> Result<Self, AppError> {
-        let clear = move || {
-            let market = Market::build(&cleared.snapshot).map_err(AppError::internal)?;
-            let clearing = market.clear();
-            Ok(Self { market, clearing })
-        };
-        tokio::task::spawn_blocking(clear).await.map_err(AppError::internal)?
-    }
+/// Clears a snapshot again on a thread of its own, so that pages go on meanwhile: with the engine's own tables, from which
+/// depth, explanations and previews are made.
+pub(super) async fn cleared_again(cleared: Arc<Cleared>) -> Result<Previewer, AppError> {
+    let clear = move || Previewer::new(&cleared.snapshot).map_err(AppError::internal);
+    tokio::task::spawn_blocking(clear).await.map_err(AppError::internal)?
 }
 
 impl MarketReader {
@@ -51,8 +40,11 @@ impl MarketReader {
             .cleared
             .as_ref()
             .and_then(|cleared| cleared.outcome.chip_types.iter().find(|outcome| outcome.id == chip_type));
-        let levels = match latest.computed().await? {
-            Some(computed) => computed.clearing.depth(&computed.market, &chip_type, MAX_LEVELS),
+        let levels = match latest.previewer().await? {
+            Some(previewer) => {
+                let (market, clearing) = previewer.cleared();
+                clearing.depth(market, &chip_type, MAX_LEVELS)
+            }
             None => Vec::new(),
         };
         Ok(BookView {
@@ -71,14 +63,14 @@ impl MarketReader {
 
 impl Latest {
     /// The cycle in force, cleared again once; absent before the first cycle.
-    async fn computed(self: &Arc<Self>) -> Result<Option<Arc<Computed>>, AppError> {
+    pub(in crate::services) async fn previewer(self: &Arc<Self>) -> Result<Option<Arc<Previewer>>, AppError> {
         let Some(cleared) = self.cleared.clone() else { return Ok(None) };
         let latest = Arc::clone(self);
-        let computed = driven(async move {
-            let make = || async { Computed::of(cleared).await.map(Arc::new) };
-            latest.computed.get_or_try_init(make).await.cloned()
+        let previewer = driven(async move {
+            let make = || async { cleared_again(cleared).await.map(Arc::new) };
+            latest.previewer.get_or_try_init(make).await.cloned()
         });
-        computed.await.map(Some)
+        previewer.await.map(Some)
     }
 }
 

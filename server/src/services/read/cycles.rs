@@ -1,6 +1,6 @@
 //! Cycles: a list, and one computed again from its stored inputs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use common::api::{
@@ -8,19 +8,20 @@ use common::api::{
 };
 use common::chips::Chips;
 use common::ids::{BidId, TeamId};
-use market::Explanation;
 use market::snapshot::Bid;
+use market::{Explanation, Previewer};
 use tokio::sync::Mutex;
 
-use super::book::{Computed, pool_demands};
+use super::book::{cleared_again, pool_demands};
 use super::latest::occupancy;
 use super::{MarketReader, driven};
 use crate::cycle::{self, Rebuilt};
 use crate::error::AppError;
+use crate::policy::{Action, Object, Viewer};
 use crate::services::live::Cleared;
 use crate::store::Tx;
 use crate::store::bids::{self, BidName};
-use crate::store::entities::Setup;
+use crate::store::entities::{Setup, Team};
 use crate::store::results::{self, ChipTypePrice, Cycle};
 
 /// Most bids of a cycle's page.
@@ -41,7 +42,7 @@ struct Opened {
     cycle: Cycle,
     setup: Setup,
     cleared: Arc<Cleared>,
-    computed: Computed,
+    previewer: Previewer,
     names: BTreeMap<BidId, BidName>,
     prices: Vec<ChipTypePrice>,
     proof: CycleProof,
@@ -77,20 +78,27 @@ impl MarketReader {
         Ok(Page { items, next_cursor })
     }
 
-    /// One cycle, computed again from its stored inputs; with a team, only that team's bids.
+    /// One cycle, computed again from its stored inputs; with a team, only that team's bids. Bids of a team are shown to
+    /// those who may read them, its means to those who may read its budget; nothing tells of the others.
     ///
     /// # Errors
-    /// `NotFound`: there is no such cycle, or no such team in it. `Unavailable`: the database does not answer.
-    pub async fn cycle(&self, number: u64, team: Option<TeamId>) -> Result<CycleView, AppError> {
+    /// `NotFound`: there is no such cycle, or no such team in it, or not for the viewer. `Unavailable`: the database does
+    /// not answer.
+    pub async fn cycle(
+        &self,
+        viewer: Option<&Viewer>,
+        number: u64,
+        team: Option<TeamId>,
+    ) -> Result<CycleView, AppError> {
         let opened = self.opened(number).await?;
-        if let Some(team) = &team
-            && !opened.setup.teams.iter().any(|known| known.id == *team)
-        {
+        let sight = Sight::new(viewer, &opened.setup);
+        if let Some(team) = team.as_ref().filter(|team| !sight.bids.contains(*team)) {
             return Err(AppError::not_found("team", team));
         }
         let mut tx = self.store.read().await?;
         let next = results::cycle(&mut tx, number + 1).await?;
-        let (bids, bids_left_out) = opened.bids(team.as_ref());
+        let (bids, bids_left_out) =
+            opened.bids(|of| sight.bids.contains(of) && team.as_ref().is_none_or(|team| team == of));
         Ok(CycleView {
             summary: CycleSummary {
                 ends_at: next.map(|next| next.starts_at),
@@ -98,7 +106,7 @@ impl MarketReader {
             },
             proof: opened.proof.clone(),
             chip_types: opened.chip_types(),
-            teams: opened.teams(),
+            teams: opened.teams(&sight.budgets),
             bids,
             bids_left_out,
         })
@@ -163,14 +171,14 @@ impl Opened {
         let Rebuilt { cycle, cleared, snapshot_matches, outcome_matches } =
             cycle::rebuild(tx, number).await?;
         let cleared = Arc::new(cleared);
-        let computed = Computed::of(Arc::clone(&cleared)).await?;
+        let previewer = cleared_again(Arc::clone(&cleared)).await?;
         let proof = CycleProof {
             snapshot_sha256: hex::encode(cycle.snapshot_sha256),
             outcome_sha256: hex::encode(cycle.outcome_sha256),
             snapshot_matches,
             outcome_matches,
         };
-        Ok(Self { cycle, setup, cleared, computed, names, prices, proof })
+        Ok(Self { cycle, setup, cleared, previewer, names, prices, proof })
     }
 
     fn chip_types(&self) -> Vec<CycleChipType> {
@@ -192,7 +200,7 @@ impl Opened {
             .collect()
     }
 
-    fn teams(&self) -> Vec<CycleTeam> {
+    fn teams(&self, visible: &BTreeSet<&TeamId>) -> Vec<CycleTeam> {
         let Cleared { snapshot, outcome } = &*self.cleared;
         let inputs: BTreeMap<&TeamId, &market::snapshot::Team> =
             snapshot.teams.iter().map(|team| (&team.id, team)).collect();
@@ -209,20 +217,21 @@ impl Opened {
                 quotas: team.markets.iter().map(quota).collect(),
             })
         };
-        outcome.teams.iter().filter_map(team).collect()
+        outcome.teams.iter().filter(|team| visible.contains(&team.id)).filter_map(team).collect()
     }
 
     /// At most [`MAX_BIDS`] bids and how many more there are.
-    fn bids(&self, team: Option<&TeamId>) -> (Vec<CycleBid>, u64) {
+    fn bids(&self, visible: impl Fn(&TeamId) -> bool) -> (Vec<CycleBid>, u64) {
         let inputs: BTreeMap<&BidId, &Bid> =
             self.cleared.snapshot.bids.iter().map(|bid| (&bid.id, bid)).collect();
         let mut bids = Vec::new();
         let mut left_out = 0;
         let mut place = Place::default();
-        for explanation in self.computed.clearing.explanations(&self.computed.market) {
+        let (market, clearing) = self.previewer.cleared();
+        for explanation in clearing.explanations(market) {
             let Some(input) = inputs.get(&explanation.bid) else { continue };
             let place = place.next(&input.team);
-            if team.is_some_and(|team| *team != input.team) {
+            if !visible(&input.team) {
                 continue;
             }
             if bids.len() == MAX_BIDS {
@@ -252,6 +261,25 @@ impl Opened {
             reason: explanation.reason,
             explanation: explanation.text,
         }
+    }
+}
+
+/// The teams of a cycle whose bids and whose means a viewer may read.
+struct Sight<'a> {
+    bids: BTreeSet<&'a TeamId>,
+    budgets: BTreeSet<&'a TeamId>,
+}
+
+impl<'a> Sight<'a> {
+    fn new(viewer: Option<&Viewer>, setup: &'a Setup) -> Self {
+        let may = |action| {
+            let can = |team: &&Team| {
+                let object = Object::Team { team: &team.id, pool: &team.pool };
+                viewer.is_some_and(|viewer| viewer.can(action, object))
+            };
+            setup.teams.iter().filter(can).map(|team| &team.id).collect()
+        };
+        Self { bids: may(Action::ReadBids), budgets: may(Action::ReadBudget) }
     }
 }
 

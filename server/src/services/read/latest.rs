@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use common::api::{ChipTypeRow, Occupancy};
 use common::chips::Chips;
-use common::ids::{ChipTypeId, PoolId};
+use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 use common::money::Price;
+use market::Previewer;
+use market::snapshot::Lending;
 use tokio::sync::OnceCell;
 
-use super::book::Computed;
 use crate::error::AppError;
 use crate::services::live::{Cleared, LiveState};
-use crate::store::entities::{Organisation, Setup};
+use crate::store::entities::{Organisation, Setup, Team};
 use crate::store::results::{self, ChipTypePrice, PoolPrice};
 use crate::store::{Tx, history};
 
@@ -22,19 +23,19 @@ const LINE_STEP_SECONDS: u32 = 900;
 const DAY_SECONDS: i64 = 86_400;
 
 /// The cycle in force.
-pub(super) struct Latest {
+pub(in crate::services) struct Latest {
     /// Its number; 0 before the first.
-    pub(super) number: u64,
+    pub(in crate::services) number: u64,
     /// Names and settings.
-    pub(super) setup: Setup,
+    pub(in crate::services) setup: Setup,
     /// Inputs and outcome; absent before the first cycle.
-    pub(super) cleared: Option<Arc<Cleared>>,
+    pub(in crate::services) cleared: Option<Arc<Cleared>>,
     /// The pools' prices.
-    pub(super) pool_prices: Vec<PoolPrice>,
+    pub(in crate::services) pool_prices: Vec<PoolPrice>,
     /// One row per chip type, without local prices.
     rows: Vec<ChipTypeRow>,
     /// The same cycle with the engine's own tables, made when a page first asks for them.
-    pub(super) computed: OnceCell<Arc<Computed>>,
+    pub(super) previewer: OnceCell<Arc<Previewer>>,
 }
 
 impl Latest {
@@ -52,7 +53,7 @@ impl Latest {
                 cleared: None,
                 pool_prices: Vec::new(),
                 rows: Vec::new(),
-                computed: OnceCell::new(),
+                previewer: OnceCell::new(),
             });
         }
         let setup = Setup::in_cycle(tx, number).await?.unwrap_or_else(empty_setup);
@@ -82,12 +83,12 @@ impl Latest {
             cleared: state.cleared.clone(),
             pool_prices,
             rows,
-            computed: OnceCell::new(),
+            previewer: OnceCell::new(),
         })
     }
 
     /// One row per chip type; with a pool, with what its teams pay.
-    pub(super) fn rows(&self, pool: Option<&PoolId>) -> Vec<ChipTypeRow> {
+    pub(in crate::services) fn rows(&self, pool: Option<&PoolId>) -> Vec<ChipTypeRow> {
         let mut rows = self.rows.clone();
         if let Some(pool) = pool {
             for row in &mut rows {
@@ -99,6 +100,31 @@ impl Latest {
 
     pub(super) fn pool_price(&self, pool: &PoolId, chip_type: &ChipTypeId) -> Option<&PoolPrice> {
         self.pool_prices.iter().find(|price| price.pool == *pool && price.chip_type == *chip_type)
+    }
+
+    /// A team of the cycle in force.
+    pub(in crate::services) fn team(&self, id: &TeamId) -> Option<&Team> {
+        self.setup.teams.binary_search_by(|team| team.id.cmp(id)).ok().map(|at| &self.setup.teams[at])
+    }
+
+    /// Most chips of a type that a pool could hold: its own, the shared ones, and what others lend when all of theirs are
+    /// idle. Absent where there is no such chip type in the cycle in force.
+    pub(in crate::services) fn most_chips(&self, pool: &PoolId, chip_type: &ChipTypeId) -> Option<Reach> {
+        let row = self.setup.chip_types.iter().find(|row| row.id == *chip_type)?;
+        let mut reach = Reach { owned: Chips(0), others: row.shared };
+        for owned in self.setup.owned.iter().filter(|owned| owned.chip_type == *chip_type) {
+            if owned.pool == *pool {
+                reach.owned = owned.chips;
+            } else {
+                let lending = self.setup.pools.iter().find(|other| other.id == owned.pool);
+                reach.others.0 += match lending.map(|other| other.lending) {
+                    Some(Lending::All) => owned.chips.0,
+                    Some(Lending::AtMost(most)) => owned.chips.0.min(most.0),
+                    Some(Lending::None) | None => 0,
+                };
+            }
+        }
+        Some(reach)
     }
 
     /// Refuses an id that is none.
@@ -117,6 +143,22 @@ impl Latest {
             return Ok(());
         }
         Err(AppError::not_found("chip type", chip_type))
+    }
+}
+
+/// The chips of a type that a pool could hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::services) struct Reach {
+    /// Its own.
+    pub(in crate::services) owned: Chips,
+    /// Shared ones, and others' that may be lent.
+    pub(in crate::services) others: Chips,
+}
+
+impl Reach {
+    /// All of them.
+    pub(in crate::services) const fn most(self) -> Chips {
+        Chips(self.owned.0.saturating_add(self.others.0))
     }
 }
 

@@ -6,7 +6,7 @@
 mod allocations;
 mod book;
 mod cycles;
-mod latest;
+pub(in crate::services) mod latest;
 mod market;
 mod prices;
 
@@ -136,7 +136,7 @@ impl MarketReader {
     }
 
     /// Everything about the cycle in force, made once per cycle.
-    async fn latest(&self) -> Result<Arc<Latest>, AppError> {
+    pub(in crate::services) async fn latest(&self) -> Result<Arc<Latest>, AppError> {
         let state = self.live.borrow().clone();
         let (kept, store) = (Arc::clone(&self.latest), self.store.clone());
         driven(async move {
@@ -187,8 +187,7 @@ impl Latest {
     }
 
     /// A team's display name; its id where it is not in the market yet.
-    fn team_name(&self, id: &TeamId) -> String {
-        let team = self.setup.teams.iter().find(|team| team.id == *id);
-        team.map_or_else(|| id.to_string(), |team| team.name.clone())
+    pub(in crate::services) fn team_name(&self, id: &TeamId) -> String {
+        self.team(id).map_or_else(|| id.to_string(), |team| team.name.clone())
     }
 }

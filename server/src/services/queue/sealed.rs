@@ -1,0 +1,60 @@
+//! Other teams' bids are sealed: whoever may read them all the same is noted in the audit log with each look.
+
+use common::api::CycleView;
+use common::ids::TeamId;
+
+use super::super::Services;
+use super::super::audit::{Deed, Doer, Origin, record};
+use crate::error::AppError;
+use crate::policy::Viewer;
+
+/// What the log says of a look that nobody has to give a reason for.
+const REASON: &str = "looked at sealed bids";
+
+impl Services {
+    /// One cycle, computed again from its stored inputs; with a team, only that team's bids. Bids of a team are shown to
+    /// those who may read them, its means to those who may read its budget; nothing tells of the others.
+    ///
+    /// # Errors
+    /// `NotFound`: there is no such cycle, or no such team in it, or not for the viewer. `Unavailable`: the database does
+    /// not answer.
+    pub async fn cycle(
+        &self,
+        viewer: Option<&Viewer>,
+        origin: &Origin,
+        number: u64,
+        team: Option<TeamId>,
+    ) -> Result<CycleView, AppError> {
+        let view = self.market().cycle(viewer, number, team).await?;
+        if let Some(viewer) = viewer
+            && view.bids.iter().any(|bid| !viewer.teams.contains_key(&bid.team))
+        {
+            self.note_look(viewer, origin, Deed::new("bids.read", "cycle", &number)).await?;
+        }
+        Ok(view)
+    }
+
+    /// Notes a look at a team's bids by somebody who is no member of it.
+    pub(super) async fn note_team_look(
+        &self,
+        viewer: &Viewer,
+        origin: &Origin,
+        team: &TeamId,
+        deed: impl FnOnce() -> Deed,
+    ) -> Result<(), AppError> {
+        if viewer.teams.contains_key(team) { Ok(()) } else { self.note_look(viewer, origin, deed()).await }
+    }
+
+    /// Waits for the entry: nothing is shown that is not in the log.
+    async fn note_look(&self, viewer: &Viewer, origin: &Origin, deed: Deed) -> Result<(), AppError> {
+        let (viewer, origin, now) = (viewer.clone(), origin.clone(), self.now());
+        self.writes
+            .run(move |tx| {
+                Box::pin(async move {
+                    let doer = Doer { viewer: &viewer, origin: &origin, reason: REASON };
+                    record(tx, now, doer, deed).await
+                })
+            })
+            .await
+    }
+}
