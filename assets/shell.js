@@ -87,7 +87,7 @@ function moveRow(event) {
   link.focus();
 }
 
-const pages = { m: "/", q: "/bids", b: "/book", a: "/allocations", c: "/cycles" };
+const pages = { m: "/", q: "/bids", b: "/book", a: "/allocations", c: "/cycles", u: "/budget", o: "/organisation" };
 let leader = 0;
 
 function pageKey(event) {
@@ -131,8 +131,28 @@ function keepUp() {
   }
 }
 
+// --- Plain pages that follow the market ------------------------------------------------------------------------
+
+// The part with `data-each-cycle` (the cycle it shows) is read again when a newer one clears, unless somebody is in it.
+function followCycles(part) {
+  const events = new EventSource("/api/v1/events");
+  events.addEventListener("cycle", async (event) => {
+    if (Number(event.lastEventId) <= Number(part.dataset.eachCycle) || part.contains(document.activeElement)) return;
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => undefined);
+    if (!answer?.ok || answer.redirected) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-each-cycle]");
+    if (!fresh || part.contains(document.activeElement)) return;
+    const open = [...part.querySelectorAll("details")].map((details) => details.open);
+    fresh.querySelectorAll("details").forEach((details, index) => { details.open = open[index] ?? false; });
+    part.replaceChildren(...fresh.childNodes);
+    part.dataset.eachCycle = fresh.dataset.eachCycle;
+  });
+}
+
 showTheme();
 keepUp();
+const followed = document.querySelector("[data-each-cycle]");
+if (followed) followCycles(followed);
 // An observer runs before the next paint: a time never shows in two zones.
 new MutationObserver(keepUp).observe(document.body, {
   subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["datetime"],

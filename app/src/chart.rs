@@ -290,6 +290,30 @@ pub(crate) fn allocation_chart(view: &AllocationsView, measure: Measure) -> Stri
     })
 }
 
+/// A team's balance and what it spent in each step. A balance below zero is drawn at zero.
+#[cfg(feature = "ssr")]
+pub(crate) fn budget_chart(history: &common::api::BudgetHistory) -> String {
+    let points = &history.points;
+    let line = |label, color, value: fn(&common::api::BudgetPoint) -> i64| Series {
+        label,
+        color,
+        over: false,
+        y: points.iter().map(|point| Some(value(point).max(0).unsigned_abs())).collect(),
+    };
+    json(&Chart {
+        kind: Kind::Line,
+        unit: "credits",
+        divisor: MICROS_PER_CREDIT,
+        x: points.iter().map(|point| seconds(point.at)).collect(),
+        series: vec![
+            line("Balance", "accent", |point| point.balance.0),
+            line("Spent", "mine", |point| point.spent.0),
+        ],
+        marks: Vec::new(),
+        point: None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use common::chips::Chips;

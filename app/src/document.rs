@@ -53,18 +53,22 @@ const OWN_SCRIPTS: [&str; 6] = ["chart", "bids", "draft", "forms", "morph", "que
 pub(crate) const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('theme');\
     if(t==='light'||t==='dark')document.documentElement.dataset.theme=t}catch{}";
 
+/// Where scripts find each other, as JSON. `<` cannot appear in these addresses, so it needs no escaping in a script.
+pub(crate) fn import_map(site: &SiteFiles) -> String {
+    format!(
+        r#"{{"imports":{{"uplot":"{}",{}}}}}"#,
+        site.url("uPlot.js"),
+        OWN_SCRIPTS.map(|name| format!(r#""qm-{name}":"{}""#, site.url(&format!("{name}.js")))).join(","),
+    )
+}
+
 /// The document of every page; hand it to `leptos_axum` as the application function.
 pub fn document(site: &SiteFiles) -> AnyView {
     let nonce = use_nonce();
     if let Some(nonce) = &nonce {
         response::set_security_policy(nonce);
     }
-    // `<` cannot appear in these addresses, so neither script needs escaping.
-    let import_map = format!(
-        r#"{{"imports":{{"uplot":"{}",{}}}}}"#,
-        site.url("uPlot.js"),
-        OWN_SCRIPTS.map(|name| format!(r#""qm-{name}":"{}""#, site.url(&format!("{name}.js")))).join(","),
-    );
+    let import_map = import_map(site);
     let (js, wasm) = (site.url("quota-marketplace.js"), site.url("quota-marketplace.wasm"));
     let start =
         format!("import start,{{hydrate}} from '{js}';await start({{module_or_path:'{wasm}'}});hydrate();");

@@ -75,6 +75,22 @@ const SECTIONS: &[Section] = &[
         kind: Kind::Live,
         shown_to: everybody,
     },
+    Section {
+        path: "/budget",
+        name: "Budget",
+        icon: Icon::Budget,
+        has_pool_choice: false,
+        kind: Kind::Plain,
+        shown_to: everybody,
+    },
+    Section {
+        path: "/organisation",
+        name: "Organisation",
+        icon: Icon::Organisation,
+        has_pool_choice: false,
+        kind: Kind::Plain,
+        shown_to: everybody,
+    },
 ];
 
 fn everybody(_: &ViewerView) -> bool {
@@ -384,6 +400,7 @@ fn keys() -> impl IntoView {
     let rows = [
         ("?", "this list"),
         ("g m · g q · g b · g a · g c", "go to Market, Bids (queue), Bid book, Allocations, Cycles"),
+        ("g u · g o", "go to Budget, Organisation"),
         ("↑ ↓", "previous, next row of a table"),
         ("Home End", "first, last row"),
         ("Enter", "open the row"),

@@ -5,8 +5,13 @@
 //! is refused is rendered again with what was typed and the faults beside their fields ([`form`]); one that is accepted
 //! is answered with a redirect, and the page after it shows a notice.
 
+pub mod audit;
+pub mod budget;
 pub mod form;
+pub mod ledger;
 pub mod link;
+pub mod organisation;
+mod parts;
 pub mod sign_in;
 
 use common::api::ShellView;
@@ -15,7 +20,7 @@ use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::*;
 
 use crate::components::shell::plain_shell;
-use crate::document::{SiteFiles, THEME_SCRIPT};
+use crate::document::{SiteFiles, THEME_SCRIPT, import_map};
 use crate::response;
 
 /// What stands around a plain page.
@@ -57,9 +62,11 @@ pub fn render(frame: Frame<'_>, main: impl FnOnce() -> AnyView) -> PlainPage {
                     <meta charset="utf-8" />
                     <meta name="viewport" content="width=device-width, initial-scale=1" />
                     <meta name="color-scheme" content="light dark" />
-                    <script nonce=nonce>{THEME_SCRIPT}</script>
+                    <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
                     <link rel="icon" type="image/svg+xml" href=site.url("favicon.svg") />
+                    <link rel="stylesheet" href=site.url("uPlot.css") />
                     <link rel="stylesheet" href=site.url("main.css") />
+                    <script type="importmap" nonce=nonce.clone()>{import_map(site)}</script>
                     <script type="module" src=site.url("shell.js")></script>
                     <title>{format!("{title} · Quota Marketplace")}</title>
                 </head>

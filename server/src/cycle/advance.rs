@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::account::Step;
 use super::state::{Changes, MarketState};
 use crate::error::{AppError, ErrorKind};
+use crate::store::allowances::Alert;
 use crate::store::bids::BidVersion;
 use crate::store::results::Rows;
 
@@ -24,6 +25,8 @@ pub(crate) struct Advance {
     /// Bids that are over with this cycle.
     pub(crate) ended: Vec<BidVersion>,
     pub(crate) step: Step,
+    /// Shares of allowances that were reached.
+    pub(crate) alerts: Vec<Alert>,
 }
 
 impl MarketState {
@@ -37,7 +40,9 @@ impl MarketState {
         self.elapse(at)?;
         self.apply(changes);
         let ended = self.end_bids(at);
+        self.turn_to_month_booked(at)?;
         let step = self.account(cycle, at)?;
+        let alerts = self.close_allowances(cycle, at)?;
         let (snapshot, numbers) = self.snapshot(cycle, at);
         let outcome = run_engine(&snapshot)?;
         let free = opportunistic(&snapshot, &outcome);
@@ -47,7 +52,7 @@ impl MarketState {
         self.cycle = cycle;
         self.starts_at = at;
         self.outcome_sha256 = outcome_sha256;
-        Ok(Advance { snapshot, outcome, snapshot_sha256, outcome_sha256, rows, ended, step })
+        Ok(Advance { snapshot, outcome, snapshot_sha256, outcome_sha256, rows, ended, step, alerts })
     }
 }
 

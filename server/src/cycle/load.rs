@@ -10,6 +10,7 @@ use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::money::MicroCredits;
 use market::accounting::Meter;
 
+use super::allowances;
 use super::state::{Charge, MarketState, PoolState, Standing, TeamState};
 use super::stored::{self, StoredCycle};
 use crate::error::{AppError, ErrorKind};
@@ -61,6 +62,8 @@ impl MarketState {
         let at = stored.cycle.starts_at;
         self.elapse(at)?;
         self.apply(stored.changes);
+        // Its alerts are stored already.
+        self.close_allowances(stored.cycle.number, at)?;
         for ended in stored.ended {
             self.bids.remove(&ended.number);
         }
@@ -104,6 +107,9 @@ impl MarketState {
         state.accounting.booked_at = cycle.starts_at;
         state.book = Book::load(tx, number).await?;
         state.take_setup(tx, setup).await?;
+        state.allowances = allowances::load(tx, &state.organisation, number, number, cycle.starts_at).await?;
+        // Its alerts are stored already.
+        state.close_allowances(number, cycle.starts_at)?;
         for version in bids::in_cycle(tx, number).await? {
             state.bids.insert(version.number, Standing::new(version));
         }

@@ -6,6 +6,7 @@
 
 mod account;
 mod advance;
+mod allowances;
 mod elapse;
 mod load;
 mod record;
@@ -22,6 +23,7 @@ use common::instant::Instant;
 use crate::error::AppError;
 use crate::services::live::Cleared;
 use crate::services::organisation::no_organisation;
+use crate::store::allowances::{self as stored_allowances, Allowance};
 use crate::store::entities::{self, Organisation};
 use crate::store::history::step_start;
 use crate::store::results::{self, Cycle};
@@ -75,7 +77,7 @@ impl Clearing {
         let mut state = self.state_after(tx, last.as_ref()).await?;
         let started = std::time::Instant::now();
         let cycle = state.cycle + 1;
-        let changes = put_into_effect(tx, cycle).await?;
+        let changes = put_into_effect(tx, cycle, at, &state.organisation).await?;
         if cycle == 1 && changes.organisation.is_empty() {
             return Err(no_organisation());
         }
@@ -182,9 +184,23 @@ pub fn market_clock(organisation: &Organisation, cycle: u64, at: Instant) -> Mar
 }
 
 /// Puts everything that waits into effect with `cycle`.
-async fn put_into_effect(tx: &mut Tx, cycle: u64) -> Result<Changes, AppError> {
+async fn put_into_effect(
+    tx: &mut Tx,
+    cycle: u64,
+    at: Instant,
+    present: &Organisation,
+) -> Result<Changes, AppError> {
+    let organisation: Vec<Organisation> = entities::put_into_effect(tx, cycle).await?;
+    let changed: Vec<Allowance> = entities::put_into_effect(tx, cycle).await?;
+    let allowances = if changed.is_empty() && organisation.is_empty() {
+        None
+    } else {
+        let organisation = organisation.last().unwrap_or(present);
+        Some(allowances::load(tx, organisation, cycle, cycle - 1, at).await?)
+    };
     Ok(Changes {
-        organisation: entities::put_into_effect(tx, cycle).await?,
+        organisation,
+        allowances,
         chip_types: entities::put_into_effect(tx, cycle).await?,
         pools: entities::put_into_effect(tx, cycle).await?,
         owned: entities::put_into_effect(tx, cycle).await?,
@@ -213,6 +229,7 @@ async fn write(
     results::insert_cycle(tx, &cycle).await?;
     results::insert_rows(tx, &advance.rows).await?;
     bids::end(tx, at, state.cycle, &advance.ended).await?;
+    stored_allowances::insert_alerts(tx, &advance.alerts).await?;
     state.book.flush(tx).await?;
     usage::insert(tx, &advance.step.pieces).await?;
     bids::add_costs(tx, &advance.step.costs).await

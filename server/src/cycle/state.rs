@@ -12,6 +12,7 @@ use common::money::{MicroCredits, Price};
 use market::accounting::Meter;
 use market::snapshot::{Bid, LastPrice, OwnedChips, Snapshot};
 
+use super::allowances::{Allowances, Used};
 use crate::store::bids::{BidState, BidVersion};
 use crate::store::entities::{ChipType, Organisation, OwnedSupply, Pool, Team};
 use crate::store::history::seconds_between;
@@ -39,6 +40,7 @@ pub(crate) struct MarketState {
     /// Quotas in force.
     pub(crate) quotas: BTreeMap<(TeamId, ChipTypeId), TeamQuota>,
     pub(crate) accounting: Accounting,
+    pub(crate) allowances: Allowances,
     pub(crate) book: Book,
 }
 
@@ -99,6 +101,8 @@ pub(crate) struct Accounting {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) organisation: Vec<Organisation>,
+    /// All that hold from then on, where one of them or the settings change.
+    pub(crate) allowances: Option<Allowances>,
     pub(crate) chip_types: Vec<ChipType>,
     pub(crate) pools: Vec<Pool>,
     pub(crate) owned: Vec<OwnedSupply>,
@@ -166,6 +170,7 @@ impl MarketState {
             prices: BTreeMap::new(),
             quotas: BTreeMap::new(),
             accounting: Accounting::default(),
+            allowances: Allowances::default(),
             book,
         }
     }
@@ -180,6 +185,9 @@ impl MarketState {
     pub(crate) fn apply(&mut self, changes: Changes) {
         if let Some(organisation) = changes.organisation.into_iter().next_back() {
             self.organisation = organisation;
+        }
+        if let Some(allowances) = changes.allowances {
+            self.allowances = allowances;
         }
         for chip_type in changes.chip_types {
             self.chip_types.insert(chip_type.id.clone(), chip_type);
@@ -261,13 +269,15 @@ impl MarketState {
         }
     }
 
+    /// A team whose hard allowance is used up enters with a leverage of 0, so that its spending cap is 0.
     fn snapshot_team(&self, team: &Team) -> market::snapshot::Team {
+        let is_over = self.allowances.teams.get(&team.id).is_some_and(Used::is_over);
         market::snapshot::Team {
             id: team.id.clone(),
             pool: team.pool.clone(),
             income: team.income,
             balance: MicroCredits(self.book.team_balance(team.id.as_str())),
-            leverage_thousandths: team.leverage_thousandths,
+            leverage_thousandths: if is_over { 0 } else { team.leverage_thousandths },
         }
     }
 

@@ -1,10 +1,12 @@
 //! What is stored about a range of cycles, in the form in which cycles are cleared again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::allowances::{self, Allowances};
 use super::state::Changes;
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
+use crate::store::allowances::Allowance;
 use crate::store::bids::{self, BidState, BidVersion};
 use crate::store::entities::{self, Versioned};
 use crate::store::ledger::{self, StoredTransfer};
@@ -50,8 +52,12 @@ pub(crate) async fn load(
         if cycle.number != number {
             return Err(AppError::new(ErrorKind::Inconsistent, format!("cycle {number} is missing")));
         }
+        let mut changes = inputs.changes.remove(&number).unwrap_or_default();
+        if inputs.allowances_changed.contains(&number) || !changes.organisation.is_empty() {
+            changes.allowances = allowances_from(tx, &cycle).await?;
+        }
         stored.push(StoredCycle {
-            changes: inputs.changes.remove(&number).unwrap_or_default(),
+            changes,
             ended: inputs.ended.remove(&number).unwrap_or_default(),
             transfers: inputs.transfers.remove(&number).unwrap_or_default(),
             cycle,
@@ -60,10 +66,18 @@ pub(crate) async fn load(
     Ok(stored)
 }
 
+/// The allowances that hold from a cycle on, as they were when it began.
+async fn allowances_from(tx: &mut Tx, cycle: &Cycle) -> Result<Option<Allowances>, AppError> {
+    let number = cycle.number;
+    let Some(organisation) = entities::in_cycle(tx, number).await?.pop() else { return Ok(None) };
+    Ok(Some(allowances::load(tx, &organisation, number, number - 1, cycle.starts_at).await?))
+}
+
 /// What goes into cycles, by cycle.
 #[derive(Default)]
 struct Inputs {
     changes: BTreeMap<u64, Changes>,
+    allowances_changed: BTreeSet<u64>,
     ended: BTreeMap<u64, Vec<BidVersion>>,
     transfers: BTreeMap<u64, Vec<StoredTransfer>>,
 }
@@ -81,6 +95,9 @@ impl Inputs {
             } else {
                 self.changes.entry(cycle).or_default().bids.push(version);
             }
+        }
+        for (cycle, _) in entities::stamped::<Allowance>(tx, from, to).await? {
+            self.allowances_changed.insert(cycle);
         }
         for transfer in ledger::transfers(tx, next_transfer, to).await? {
             self.transfers.entry(transfer.transfer.cycle).or_default().push(transfer);

@@ -45,6 +45,7 @@ impl Market {
             owned: vec![market.owned()],
             teams,
             bids: (0..6).map(|_| market.bid()).collect(),
+            ..Changes::default()
         };
         market.clear(changes);
         market

@@ -97,6 +97,20 @@ fn without_place(text: &str) -> String {
     text.split_once(" at line ").map_or(text, |(text, _)| text).to_owned()
 }
 
+/// The two variable parts of an address; texts that are none of them name nothing, so the answer is 404.
+#[derive(Debug)]
+pub(super) struct Segments<A, B>(pub(super) A, pub(super) B);
+
+impl<S: Send + Sync, A: std::str::FromStr, B: std::str::FromStr> FromRequestParts<S> for Segments<A, B> {
+    type Rejection = AppError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, AppError> {
+        let texts = Path::<(String, String)>::from_request_parts(parts, state).await.ok();
+        let values = texts.and_then(|Path((one, two))| Some(Self(one.parse().ok()?, two.parse().ok()?)));
+        values.ok_or_else(|| AppError::not_found("address", parts.uri.path()))
+    }
+}
+
 /// Who asks, as the layer around all routes found out; on its open addresses nobody may be refused.
 impl<S: Sync> FromRequestParts<S> for Viewer {
     type Rejection = AppError;

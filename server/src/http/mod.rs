@@ -6,6 +6,7 @@ mod api;
 mod audit;
 mod backend;
 mod bids;
+mod budget;
 mod cookies;
 mod events;
 mod extract;
@@ -110,6 +111,7 @@ impl AppState {
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
+        (name = "money", description = "Budgets and the ledger behind them"),
         (name = "organisation", description = "Who is who, what is set, and what was done with it"),
         (name = "bids", description = "A team's queue: placing, changing, ordering and previewing bids"),
         (name = "market", description = "Prices, depth, allocations and cycles"),
@@ -123,7 +125,7 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
         .nest(
             "/api/v1",
-            api::routes().routes(routes!(events::events)).merge(audit::routes()).merge(bids::routes()),
+            api::routes().routes(routes!(events::events)).merge(audit::routes()).merge(bids::routes()).merge(budget::routes()),
         )
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

@@ -1,15 +1,21 @@
 //! What the product does, one file per noun. The REST API, the pages and the commands call these.
 
 pub mod accounts;
+pub mod allowances;
 pub mod audit;
 pub mod bids;
+pub mod budget;
+pub mod changes;
 pub(crate) mod checks;
+pub mod entries;
 pub mod ledger;
 pub mod live;
 pub mod organisation;
+pub mod periods;
 mod queue;
 pub mod read;
 pub mod supply;
+pub mod version;
 mod writes;
 
 use std::sync::Arc;

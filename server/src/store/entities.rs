@@ -5,12 +5,13 @@ use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
 use market::snapshot::Lending;
+use serde::Serialize;
 
 use super::db::{Row, Tx, Value, values};
 use crate::error::AppError;
 
 /// The organisation and the settings of its market.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Organisation {
     /// Display name.
     pub name: String,
@@ -63,7 +64,7 @@ pub struct ChipType {
 }
 
 /// A pool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pool {
     /// The pool.
     pub id: PoolId,
@@ -87,7 +88,7 @@ pub struct OwnedSupply {
 }
 
 /// A team.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Team {
     /// The team.
     pub id: TeamId,
@@ -182,6 +183,8 @@ macro_rules! versioned {
         );
     };
 }
+
+pub(super) use versioned;
 
 impl Versioned for Organisation {
     versioned!(

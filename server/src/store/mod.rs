@@ -6,8 +6,10 @@
 //! on both, and two processes on one PostgreSQL can't clear a cycle twice.
 
 pub mod accounts;
+pub mod allowances;
 pub mod audit;
 pub mod bids;
+pub mod budget;
 pub(crate) mod db;
 pub mod demo;
 pub mod entities;

@@ -33,6 +33,7 @@ pub(crate) struct TestApp {
     pub(crate) clock: SettableClock,
     pub(crate) shutdown: CancellationToken,
     pub(crate) live: Arc<Live>,
+    pub(crate) services: Arc<Services>,
     pub(crate) auth: Arc<Auth>,
     pub(crate) router: Router,
     admin: Client,
@@ -140,7 +141,13 @@ impl TestApp {
 
     /// Three bids on A100: more than there is, so that it has a price. Nobody asks for H100.
     pub(crate) async fn with_bids() -> Self {
-        let app = Self::new().await;
+        Self::with_bids_on(fixture::sqlite().await).await
+    }
+
+    /// The same on a store that is empty as yet.
+    pub(crate) async fn with_bids_on(store: TestStore) -> Self {
+        create(&store.store).await;
+        let app = Self::on(store).await;
         let mut tx = app.store.store.write().await.unwrap();
         let mut limited = bid("c", "ads", "A100", 20);
         limited.terms.limit = Some("0.50".parse().unwrap());

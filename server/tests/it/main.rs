@@ -4,6 +4,7 @@ mod api;
 mod app;
 mod audit;
 mod bids;
+mod budget;
 mod clearing;
 mod client;
 mod commands;

@@ -98,7 +98,11 @@ impl Latest {
         rows
     }
 
-    pub(super) fn pool_price(&self, pool: &PoolId, chip_type: &ChipTypeId) -> Option<&PoolPrice> {
+    pub(in crate::services) fn pool_price(
+        &self,
+        pool: &PoolId,
+        chip_type: &ChipTypeId,
+    ) -> Option<&PoolPrice> {
         self.pool_prices.iter().find(|price| price.pool == *pool && price.chip_type == *chip_type)
     }
 

@@ -18,7 +18,7 @@ use common::instant::Instant;
 use tokio::sync::{Mutex, watch};
 
 use self::cycles::CycleCache;
-use self::latest::Latest;
+pub(in crate::services) use self::latest::Latest;
 use super::live::LiveState;
 use crate::clock::Clock;
 use crate::error::AppError;

@@ -45,7 +45,7 @@ impl AccountKind {
 }
 
 /// Why credits moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TransferKind {
     /// New credits.
     Mint,
@@ -62,7 +62,7 @@ pub enum TransferKind {
 }
 
 impl TransferKind {
-    fn parse(text: &str) -> Result<Self, AppError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, AppError> {
         [Self::Mint, Self::Income, Self::Charge, Self::Rebase, Self::Correction, Self::Lapse]
             .into_iter()
             .find(|kind| kind.as_str() == text)

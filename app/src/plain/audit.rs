@@ -1,0 +1,137 @@
+//! The audit log as a page: filters in the address, one entry a row, what was before and after when it is opened.
+
+use common::api::{AuditEntry, Page};
+use leptos::prelude::*;
+
+use super::form::{Field, FormState, field, select};
+use super::parts::next_page;
+use crate::components::time::date_time;
+use crate::format;
+use crate::words::address;
+
+/// What the page shows.
+#[derive(Clone, Debug)]
+pub struct AuditPage {
+    /// The actions that a filter can name.
+    pub actions: Vec<String>,
+    /// The filters as they stand in the address: `user`, `action`, `object`, `from`, `to`.
+    pub filters: FormState,
+    /// The entries; none where a filter is refused.
+    pub entries: Option<Page<AuditEntry>>,
+}
+
+/// The filters that are carried from page to page.
+const FILTERS: [&str; 5] = ["user", "action", "object", "from", "to"];
+
+/// The main part of the page.
+pub fn audit(page: AuditPage) -> AnyView {
+    let AuditPage { actions, filters, entries } = page;
+    let mut options = vec![(String::new(), "All".to_owned())];
+    options.extend(actions.into_iter().map(|action| (action.clone(), action)));
+    let line = |name, label| Field { required: false, ..Field::text(name, label) };
+    let hint = "UTC, like 2026-11-30T00:00:00Z";
+    let form = view! {
+        <form class="filters" method="get" action="/organisation/audit">
+            {select(&filters, "action", "Action", "", options)} {field(&filters, &line("user", "Account id"))}
+            {field(&filters, &line("object", "Object id"))}
+            {field(&filters, &line("from", "From").with_hint(hint))}
+            {field(&filters, &line("to", "Before").with_hint(hint))}
+            <button class="button" type="submit">
+                "Filter"
+            </button>
+        </form>
+    };
+    let link = |path: &str, more: &[(&'static str, &str)]| {
+        let mut parameters: Vec<(&str, Option<&str>)> = FILTERS
+            .iter()
+            .map(|name| (*name, Some(filters.value(name)).filter(|value| !value.is_empty())))
+            .collect();
+        parameters.extend(more.iter().map(|(name, value)| (*name, Some(*value))));
+        address(path, &parameters)
+    };
+    let csv = link("/api/v1/audit", &[("limit", "500"), ("format", "csv")]);
+    let older = entries
+        .as_ref()
+        .and_then(|page| page.next_cursor.as_deref())
+        .map(|cursor| link("/organisation/audit", &[("cursor", cursor)]));
+    view! {
+        <section class="panel" aria-labelledby="log">
+            <header>
+                <h2 id="log">"What was done, newest first"</h2>
+                <div class="right">
+                    <a class="button" href=csv download="">
+                        "CSV"
+                    </a>
+                </div>
+            </header>
+            <div class="body">{form} {entries.map(|page| table(&page))} {next_page(older)}</div>
+        </section>
+    }
+    .into_any()
+}
+
+fn table(page: &Page<AuditEntry>) -> AnyView {
+    if page.items.is_empty() {
+        return view! { <p class="empty">"Nothing was done that is like this. Take a filter away."</p> }
+            .into_any();
+    }
+    let rows = page.items.iter().map(row).collect_view();
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="Entries of the audit log">
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">"Number"</th>
+                        <th scope="col">"At"</th>
+                        <th scope="col">"Who"</th>
+                        <th scope="col">"Action"</th>
+                        <th scope="col">"Object"</th>
+                        <th scope="col">"Reason"</th>
+                        <th scope="col">"Details"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn row(entry: &AuditEntry) -> AnyView {
+    let side = |name: &'static str, value: &Option<serde_json::Value>| {
+        value.as_ref().map(|value| {
+            let text = serde_json::to_string_pretty(value).unwrap_or_default();
+            view! {
+                <p class="quiet">{name}</p>
+                <pre class="json">{text}</pre>
+            }
+        })
+    };
+    let from = entry.address.as_ref().map(|address| format!("from {address}"));
+    let request = entry.request_id.as_ref().map(|id| format!("request {id}"));
+    let token = entry.token.as_ref().map(|id| format!("token {id}"));
+    let where_from: Vec<String> = [token, from, request].into_iter().flatten().collect();
+    view! {
+        <tr>
+            <td class="num">{format::thousands(entry.number)}</td>
+            <td>{date_time(entry.at)}</td>
+            <td>
+                <span class="plain">
+                    {entry.user_name.clone()} <span class="id">{entry.user.to_string()}</span>
+                </span>
+            </td>
+            <td>{entry.action.clone()}</td>
+            <td>{format!("{} {}", entry.object_kind, entry.object)}</td>
+            <td>{entry.reason.clone()}</td>
+            <td>
+                <details>
+                    <summary>"Before and after"</summary>
+                    {side("Before", &entry.before)}
+                    {side("After", &entry.after)}
+                    <p class="quiet">{where_from.join(" · ")}</p>
+                </details>
+            </td>
+        </tr>
+    }
+    .into_any()
+}

@@ -1,0 +1,231 @@
+//! The ledger of a team: its entries with filters, and one transfer with both of its sides.
+
+use common::api::{LedgerEntry, Page, TransferEntry, TransferView};
+use common::ids::TeamId;
+use leptos::prelude::*;
+
+use super::form::{Field, FormState, field, select};
+use super::parts::next_page;
+use crate::components::time::date_time;
+use crate::format;
+use crate::words::address;
+
+/// What the list shows.
+#[derive(Clone, Debug)]
+pub struct LedgerPage {
+    /// The team.
+    pub team: TeamId,
+    /// Its display name.
+    pub name: String,
+    /// The chip types that a filter can name.
+    pub chip_types: Vec<String>,
+    /// The filters as they stand in the address: `kind`, `chip_type`, `from`, `to`.
+    pub filters: FormState,
+    /// The entries; none where a filter is refused.
+    pub entries: Option<Page<LedgerEntry>>,
+}
+
+/// The kinds of transfers, with their names.
+const KINDS: [(&str, &str); 7] = [
+    ("", "All"),
+    ("income", "Income"),
+    ("charge", "Charge"),
+    ("mint", "Grant"),
+    ("correction", "Correction"),
+    ("rebase", "Rebase"),
+    ("lapse", "Lapse"),
+];
+
+fn kind_name(kind: &str) -> String {
+    let known = KINDS.iter().find(|(value, _)| *value == kind);
+    known.map_or_else(|| kind.to_owned(), |(_, name)| (*name).to_owned())
+}
+
+/// The main part of the list.
+pub fn ledger(page: LedgerPage) -> AnyView {
+    let LedgerPage { team, name, chip_types, filters, entries } = page;
+    let kinds = KINDS.iter().map(|(value, name)| ((*value).to_owned(), (*name).to_owned())).collect();
+    let mut types = vec![(String::new(), "All".to_owned())];
+    types.extend(chip_types.into_iter().map(|id| (id.clone(), id)));
+    let time = |name, label| Field { required: false, ..Field::text(name, label) };
+    let hint = "UTC, like 2026-11-30T00:00:00Z";
+    let form = view! {
+        <form class="filters" method="get" action="/budget/ledger">
+            <input type="hidden" name="team" value=team.to_string() />
+            {select(&filters, "kind", "Kind", "", kinds)}
+            {select(&filters, "chip_type", "Chip type", "", types)}
+            {field(&filters, &time("from", "From").with_hint(hint))}
+            {field(&filters, &time("to", "Before").with_hint(hint))}
+            <button class="button" type="submit">
+                "Filter"
+            </button>
+        </form>
+    };
+    let chosen = |name: &'static str| Some(filters.value(name).to_owned()).filter(|value| !value.is_empty());
+    let link = |path: &str, more: [(&str, Option<&str>); 2]| {
+        let (kind, chip_type, from, to) = (chosen("kind"), chosen("chip_type"), chosen("from"), chosen("to"));
+        let [first, second] = more;
+        address(
+            path,
+            &[
+                first,
+                ("kind", kind.as_deref()),
+                ("chip_type", chip_type.as_deref()),
+                ("from", from.as_deref()),
+                ("to", to.as_deref()),
+                second,
+            ],
+        )
+    };
+    let csv =
+        link(&format!("/api/v1/teams/{team}/ledger"), [("limit", Some("500")), ("format", Some("csv"))]);
+    let older = entries
+        .as_ref()
+        .and_then(|page| page.next_cursor.as_deref())
+        .map(|cursor| link("/budget/ledger", [("team", Some(team.as_str())), ("cursor", Some(cursor))]));
+    let back = address("/budget", &[("team", Some(team.as_str()))]);
+    view! {
+        <p>
+            <a href=back>"Budget of "{name}</a>
+        </p>
+        <section class="panel" aria-labelledby="entries">
+            <header>
+                <h2 id="entries">"Entries, newest first"</h2>
+                <div class="right">
+                    <a class="button" href=csv download="">
+                        "CSV"
+                    </a>
+                </div>
+            </header>
+            <div class="body">
+                {form}
+                {entries.map(|page| table(&team, &page))}
+                {next_page(older)}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn table(team: &TeamId, page: &Page<LedgerEntry>) -> AnyView {
+    if page.items.is_empty() {
+        return view! { <p class="empty">"No entry is like this. Take a filter away, or choose a longer time."</p> }
+            .into_any();
+    }
+    let rows = page.items.iter().map(|entry| row(team, entry)).collect_view();
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="Entries of the ledger">
+            <table>
+                <thead>
+                    <tr>
+                        <th scope="col">"Transfer"</th>
+                        <th scope="col">"Booked at"</th>
+                        <th scope="col">"Kind"</th>
+                        <th scope="col">"Chip type"</th>
+                        <th scope="col" class="num">"Amount"<small>"credits"</small></th>
+                        <th scope="col" class="num">"Balance after it"<small>"credits"</small></th>
+                        <th scope="col">"Reason"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+fn row(team: &TeamId, entry: &LedgerEntry) -> AnyView {
+    let href = format!("/budget/ledger/{}?team={team}", entry.transfer);
+    view! {
+        <tr>
+            <td>
+                <a href=href>{format::thousands(entry.transfer)}</a>
+            </td>
+            <td>{date_time(entry.at)}</td>
+            <td>{kind_name(&entry.kind)}</td>
+            <td>{entry.chip_type.as_ref().map_or_else(String::new, ToString::to_string)}</td>
+            <td class="num">{format::amount(entry.amount)}</td>
+            <td class="num">{format::amount(entry.balance_after)}</td>
+            <td>{entry.reason.clone()}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// The main part of the page of one transfer, as it is seen from a team.
+pub fn transfer(team: &TeamId, transfer: &TransferView) -> AnyView {
+    let covers = transfer.first_cycle.map(|first| {
+        let last = transfer.cycle - 1;
+        view! {
+            <p>
+                "It covers the cycles " <a href=format!("/cycles/{first}")>{format::thousands(first)}</a> " to "
+                <a href=format!("/cycles/{last}")>{format::thousands(last)}</a>
+                ": chips used in each at the price that was in force."
+            </p>
+        }
+    });
+    let rows = transfer.entries.iter().map(side).collect_view();
+    let back = address("/budget/ledger", &[("team", Some(team.as_str()))]);
+    let csv = format!("/api/v1/teams/{team}/ledger/{}?format=csv", transfer.number);
+    view! {
+        <p>
+            <a href=back>"All entries"</a>
+        </p>
+        <section class="panel" aria-labelledby="sides">
+            <header>
+                <h2 id="sides">{kind_name(&transfer.kind)}" · transfer "{format::thousands(transfer.number)}</h2>
+                <div class="right">
+                    <a class="button" href=csv download="">
+                        "CSV"
+                    </a>
+                </div>
+            </header>
+            <div class="body">
+                <p>{transfer.reason.clone()}</p>
+                <p class="quiet">
+                    "Booked at " {date_time(transfer.at)} ", counts from cycle "
+                    <a href=format!("/cycles/{}", transfer.cycle)>{format::thousands(transfer.cycle)}</a> " on, in credits of "
+                    {transfer.pool.to_string()} "."
+                </p>
+                {covers}
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">"Account"</th>
+                            <th scope="col">"Chip type"</th>
+                            <th scope="col" class="num">"Used"<small>"chip-hours"</small></th>
+                            <th scope="col" class="num">"Amount"<small>"credits"</small></th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+                <p class="quiet">"The entries of a transfer sum to zero. Its hash, chained to the transfer before it:"</p>
+                <p class="id">{transfer.sha256.clone()}</p>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn side(entry: &TransferEntry) -> AnyView {
+    let account = match (entry.account.as_str(), &entry.owner) {
+        ("team", Some(owner)) => format!("team {owner}"),
+        ("issuance", _) => "issuance of the pool".to_owned(),
+        ("treasury", _) => "treasury of the pool".to_owned(),
+        ("revenue", _) => "revenue of the pool".to_owned(),
+        _ => "other teams of the pool, together".to_owned(),
+    };
+    // Thousandths of a chip-hour, rounded down; the exact chip-seconds are in the CSV file.
+    let used = entry.chip_seconds.map_or_else(String::new, |seconds| {
+        format::milli(u64::try_from(u128::from(seconds) * 1_000 / 3_600).unwrap_or(u64::MAX))
+    });
+    view! {
+        <tr>
+            <th scope="row">{account}</th>
+            <td>{entry.chip_type.as_ref().map_or_else(String::new, ToString::to_string)}</td>
+            <td class="num">{used}</td>
+            <td class="num">{format::amount(entry.amount)}</td>
+        </tr>
+    }
+    .into_any()
+}
