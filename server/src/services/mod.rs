@@ -11,11 +11,13 @@ pub mod entries;
 pub mod ledger;
 pub mod live;
 pub mod organisation;
+pub mod people;
 pub mod periods;
 mod queue;
 pub mod read;
 pub mod supply;
 pub mod version;
+pub mod watch;
 mod writes;
 
 use std::sync::Arc;

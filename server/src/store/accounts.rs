@@ -277,6 +277,21 @@ pub async fn members(tx: &mut Tx, team: &TeamId) -> Result<Vec<Member>, AppError
     tx.rows(SQL, values![team.as_str()]).await?.iter_mut().map(member).collect()
 }
 
+/// Who administers pools: accounts by pool, in order of their names.
+///
+/// # Errors
+/// The database can't be read.
+pub async fn pool_admins(tx: &mut Tx) -> Result<BTreeMap<PoolId, Vec<Account>>, AppError> {
+    const SQL: &str =
+        "SELECT pool, user_id FROM pool_admin JOIN user_account ON id = user_id ORDER BY pool, name, id";
+    let mut pools: BTreeMap<PoolId, Vec<Account>> = BTreeMap::new();
+    for row in &mut tx.rows(SQL, []).await? {
+        let (pool, user) = (row.id()?, row.id()?);
+        pools.entry(pool).or_default().extend(find(tx, &user).await?);
+    }
+    Ok(pools)
+}
+
 /// How many accounts that can be used have a role.
 ///
 /// # Errors

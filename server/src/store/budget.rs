@@ -143,6 +143,14 @@ fn entry_from_row(row: &mut Row) -> Result<(EntryPlace, LedgerEntry), AppError> 
     Ok((place, entry))
 }
 
+/// The first cycle since which a team has asked for chips without being granted any; none where it is granted some.
+pub(crate) async fn starved_since(tx: &mut Tx, team: &TeamId, cycle: u64) -> Result<Option<u64>, AppError> {
+    const SQL: &str = "SELECT MIN(cycle) FROM team_quota WHERE team = $1 AND asked > 0 AND cycle <= $2 \
+        AND cycle > (SELECT COALESCE(MAX(cycle), 0) FROM team_quota WHERE team = $1 AND quota > 0 AND cycle <= $2)";
+    let row = tx.row(SQL, values![team.as_str(), cycle]).await?;
+    row.map_or(Ok(None), |mut row| row.optional_unsigned())
+}
+
 /// A transfer without its entries.
 pub(crate) struct Head {
     pub(crate) at: Instant,

@@ -33,11 +33,10 @@ pub(crate) struct TestApp {
     pub(crate) clock: SettableClock,
     pub(crate) shutdown: CancellationToken,
     pub(crate) live: Arc<Live>,
-    pub(crate) services: Arc<Services>,
     pub(crate) auth: Arc<Auth>,
     pub(crate) router: Router,
     admin: Client,
-    services: Arc<Services>,
+    pub(crate) services: Arc<Services>,
     clearing: Clearing,
 }
 

@@ -16,6 +16,7 @@ mod disk;
 mod events;
 mod fixture;
 #[cfg(unix)]
+mod organisation;
 mod outage;
 mod play;
 mod postgres;

@@ -3,7 +3,10 @@
 //! A handler reads what was posted as texts ([`Posted`]), calls one service, and answers with the page again
 //! ([`Plain::refused`]) or with a redirect and a notice ([`Plain::done`]).
 
+mod budget;
+mod fields;
 mod link;
+mod organisation;
 pub(super) mod sign_in;
 
 use app::document::SiteFiles;
@@ -30,6 +33,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/sign-in", get(sign_in::page).post(sign_in::sign_in))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/link/{secret}", get(link::page).post(link::used))
+        .merge(budget::routes())
+        .merge(organisation::routes())
 }
 
 /// What is around the page of a request.
@@ -157,6 +162,16 @@ impl Posted {
     /// The form to be shown again, with what was typed and why it was refused.
     pub(super) fn refused(self, error: &AppError) -> FormState {
         FormState::refused(self.0, &Problem::from(error))
+    }
+
+    /// The fields, with all their values.
+    fn fields(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    /// All values of a field.
+    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// All fields.

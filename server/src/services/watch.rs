@@ -1,0 +1,141 @@
+//! Teams to look after: those that use more than they are granted, those that bid and get nothing, those that have an
+//! income and bid for nothing.
+
+use std::collections::BTreeMap;
+
+use common::ids::TeamId;
+use common::money::MicroCredits;
+
+use super::Services;
+use crate::error::AppError;
+use crate::policy::{Action, Object, Viewer};
+use crate::store::entities::Team;
+use crate::store::results::{TeamQuota, quotas_in};
+use crate::store::{Tx, budget};
+
+/// A team on the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// The team.
+    pub team: TeamId,
+    /// Its display name.
+    pub name: String,
+    /// Local credits per hour.
+    pub income: MicroCredits,
+    /// Chips it asks for, over all chip types.
+    pub asked: u64,
+    /// Chips it is granted.
+    pub granted: u64,
+    /// Chips it uses, paid and for free.
+    pub in_use: u64,
+    /// Of a starved team: for how many cycles it has bid and was granted nothing, this one included.
+    pub starved_cycles: Option<u64>,
+}
+
+/// The teams to look after in a cycle.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchList {
+    /// The cycle.
+    pub cycle: u64,
+    /// Use more than they are granted, most first.
+    pub over_grant: Vec<Watched>,
+    /// Bid and are granted nothing, longest first.
+    pub starved: Vec<Watched>,
+    /// Have an income and bid for nothing, highest income first.
+    pub idle: Vec<Watched>,
+}
+
+impl Services {
+    /// The teams to look after in the cycle in force.
+    ///
+    /// # Errors
+    /// `NotFound`: the viewer may not see how single teams fare.
+    pub async fn watch_list(&self, viewer: &Viewer) -> Result<WatchList, AppError> {
+        viewer.may(Action::ReadSealedBids, Object::Organisation)?;
+        let latest = self.market().latest().await?;
+        let mut tx = self.store.read().await?;
+        let quotas = quotas_in(&mut tx, latest.number).await?;
+        let mut list = sorted(&latest.setup.teams, &quotas);
+        list.cycle = latest.number;
+        for watched in &mut list.starved {
+            watched.starved_cycles = starved_cycles(&mut tx, &watched.team, latest.number).await?;
+        }
+        list.starved.sort_by_key(|watched| std::cmp::Reverse(watched.starved_cycles));
+        Ok(list)
+    }
+}
+
+async fn starved_cycles(tx: &mut Tx, team: &TeamId, cycle: u64) -> Result<Option<u64>, AppError> {
+    Ok(budget::starved_since(tx, team, cycle).await?.map(|since| cycle + 1 - since))
+}
+
+/// Puts teams on the lists they belong to.
+fn sorted(teams: &[Team], quotas: &[TeamQuota]) -> WatchList {
+    let mut sums: BTreeMap<&TeamId, (u64, u64, u64)> = BTreeMap::new();
+    for quota in quotas {
+        let sum = sums.entry(&quota.team).or_default();
+        sum.0 += quota.asked.0;
+        sum.1 += quota.quota.0;
+        sum.2 += quota.used.0 + quota.opportunistic.0;
+    }
+    let mut list = WatchList::default();
+    for team in teams {
+        let (asked, granted, in_use) = sums.get(&team.id).copied().unwrap_or_default();
+        let watched = Watched {
+            team: team.id.clone(),
+            name: team.name.clone(),
+            income: team.income,
+            asked,
+            granted,
+            in_use,
+            starved_cycles: None,
+        };
+        if asked > 0 && granted == 0 {
+            list.starved.push(watched.clone());
+        }
+        if in_use > granted {
+            list.over_grant.push(watched);
+        } else if asked == 0 && team.income.0 > 0 {
+            list.idle.push(watched);
+        }
+    }
+    list.over_grant.sort_by_key(|watched| std::cmp::Reverse(watched.in_use - watched.granted));
+    list.idle.sort_by_key(|watched| std::cmp::Reverse(watched.income));
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use common::chips::Chips;
+
+    use super::*;
+
+    #[test]
+    fn t115_teams_over_grant_starved_and_idle() {
+        let team = |id: &str| Team {
+            id: id.parse().unwrap(),
+            pool: "p".parse().unwrap(),
+            name: id.to_owned(),
+            income: MicroCredits(1),
+            leverage_thousandths: 2_000,
+        };
+        let quota = |team: &str, asked, quota, used, opportunistic| TeamQuota {
+            cycle: 1,
+            team: team.parse().unwrap(),
+            chip_type: "A100".parse().unwrap(),
+            asked: Chips(asked),
+            quota: Chips(quota),
+            used: Chips(used),
+            opportunistic: Chips(opportunistic),
+        };
+        let teams = [team("fed"), team("free"), team("hungry"), team("quiet")];
+        let quotas = [quota("fed", 8, 8, 8, 0), quota("free", 4, 2, 2, 2), quota("hungry", 4, 0, 0, 0)];
+        let list = sorted(&teams, &quotas);
+        let ids = |list: &[Watched]| -> Vec<String> {
+            list.iter().map(|watched| watched.team.to_string()).collect()
+        };
+        assert_eq!(ids(&list.over_grant), ["free"]);
+        assert_eq!(ids(&list.starved), ["hungry"]);
+        assert_eq!(ids(&list.idle), ["quiet"]);
+    }
+}
