@@ -310,6 +310,7 @@ pub(crate) fn budget_chart(history: &common::api::BudgetHistory) -> String {
             line("Spent", "mine", |point| point.spent.0),
         ],
         marks: Vec::new(),
+        own: Vec::new(),
         point: None,
     })
 }

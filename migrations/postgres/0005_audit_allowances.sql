@@ -28,7 +28,7 @@ CREATE TABLE allowance_version (
     version                BIGINT NOT NULL,
     -- Local credits; null is no allowance.
     amount                 BIGINT CONSTRAINT allowance_amount CHECK (amount BETWEEN 0 AND 9007199254740991),
-    -- Once it is used up the team's bids get nothing until the month is over.
+    -- Once it is used up the team's bids get only chips that cost nothing until the month is over.
     hard                   BIGINT NOT NULL CONSTRAINT allowance_hard CHECK (hard IN (0, 1)),
     written_at             BIGINT NOT NULL,
     effective_cycle        BIGINT,

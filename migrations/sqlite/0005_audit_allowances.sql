@@ -28,7 +28,7 @@ CREATE TABLE allowance_version (
     version                INTEGER NOT NULL,
     -- Local credits; null is no allowance.
     amount                 INTEGER CONSTRAINT allowance_amount CHECK (amount BETWEEN 0 AND 9007199254740991),
-    -- Once it is used up the team's bids get nothing until the month is over.
+    -- Once it is used up the team's bids get only chips that cost nothing until the month is over.
     hard                   INTEGER NOT NULL CONSTRAINT allowance_hard CHECK (hard IN (0, 1)),
     written_at             INTEGER NOT NULL,
     effective_cycle        INTEGER,

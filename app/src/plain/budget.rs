@@ -68,7 +68,7 @@ fn warnings(budget: &BudgetView) -> AnyView {
         Runway::NotSpending | Runway::Covered => None,
     };
     let stopped = (budget.cap.binds == CapLimit::Allowance).then(|| {
-        "The month's hard allowance is used up: the team's bids get nothing until the month is over."
+        "The month's hard allowance is used up: the team's bids get only chips that cost nothing until the month is over."
             .to_owned()
     });
     view! { {runway.map(warning)} {stopped.map(warning)} }.into_any()
@@ -235,7 +235,7 @@ fn allowance_rule(allowance: Option<&AllowanceView>) -> &'static str {
     match allowance {
         None => "There is no allowance: what the team may spend follows from its income and balance alone.",
         Some(AllowanceView { hard: true, .. }) => {
-            "Hard: at 100 % the team's bids get nothing until the month is over. It is looked at with each accounting \
+            "Hard: at 100 % the team's bids get only what is free until the month is over. It is looked at with each accounting \
              step, so the last one may go a little beyond."
         }
         Some(AllowanceView { hard: false, .. }) => {

@@ -185,7 +185,7 @@ pub struct Forecast {
 pub struct AllowanceView {
     /// Credits per month.
     pub amount: MicroCredits,
-    /// Used up, it stops the team's bids; a soft one only alerts.
+    /// Used up, it leaves the team's bids only what costs nothing; a soft one only alerts.
     pub hard: bool,
     /// Spent of it in whole percent, rounded down.
     pub used_percent: u64,

@@ -19,7 +19,7 @@ pub struct Allowance {
     pub team: TeamId,
     /// Local credits per month; absent where the team has no allowance.
     pub amount: Option<MicroCredits>,
-    /// Once it is used up, the team's bids get nothing until the month is over.
+    /// Once it is used up, the team's bids get only chips that cost nothing until the month is over.
     pub hard: bool,
 }
 

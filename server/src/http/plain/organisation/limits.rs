@@ -63,7 +63,7 @@ async fn leverage_form(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<Ch
         effects: vec![
             effective(cycle),
             "The team's bids together may cost at most leverage times income per hour, and no more than it can sustain \
-             from its balance. At 0 its bids get nothing."
+             from its balance. At 0 its bids get only what is free."
                 .to_owned(),
             "Chips in use that are above a lower cap are handed back in that cycle.".to_owned(),
         ],
@@ -110,8 +110,11 @@ async fn allowance_form(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<C
         (Some(_), false) => "soft",
     };
     let amount = allowance.amount.map_or_else(String::new, |amount| amount.to_string());
-    let kinds =
-        [("none", "No allowance"), ("soft", "Soft: alert only"), ("hard", "Hard: bids get nothing at 100 %")];
+    let kinds = [
+        ("none", "No allowance"),
+        ("soft", "Soft: alert only"),
+        ("hard", "Hard: at 100 % bids get only what is free"),
+    ];
     Ok(ChangePage {
         heading: "Set the monthly allowance",
         action: at(id, "/allowance"),
@@ -135,7 +138,7 @@ async fn allowance_form(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<C
             effective(cycle),
             "It holds for each month from this one on; nothing is carried over. At 50, 75, 90 and 100 % it is told once."
                 .to_owned(),
-            "A hard one stops the team's bids at 100 % until the month is over. It can't be set below what is used."
+            "At 100 % of a hard one the team's bids get only chips that cost nothing, until the month is over. It can't be set below what is used."
                 .to_owned(),
         ],
         listing: None,

@@ -123,7 +123,7 @@ pub(super) fn allowance_words(allowance: &Allowance) -> String {
     match allowance.amount {
         None => "none".to_owned(),
         Some(amount) if allowance.hard => {
-            format!("{amount} credits per month, hard: bids get nothing at 100 %")
+            format!("{amount} credits per month, hard: bids get only what is free at 100 %")
         }
         Some(amount) => format!("{amount} credits per month, soft: alert only"),
     }
