@@ -125,7 +125,11 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Document::openapi())
         .nest(
             "/api/v1",
-            api::routes().routes(routes!(events::events)).merge(audit::routes()).merge(bids::routes()).merge(budget::routes()),
+            api::routes()
+                .routes(routes!(events::events))
+                .merge(audit::routes())
+                .merge(bids::routes())
+                .merge(budget::routes()),
         )
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
