@@ -29,9 +29,9 @@ pub(crate) fn ask(market: &Market, last: Option<&LastMarkets>) -> Asked {
         let mut asks = Asks::new(market.chip_types.len());
         for team in teams {
             for bid in market.bids_of(team) {
-                let choice = chooser.choose(team, bid);
-                part.choices.push(choice);
                 let row = &market.bids[bid];
+                let choice = chooser.choose(team, row, &market.names[bid], market.alternatives_of(bid));
+                part.choices.push(choice);
                 if let Some(wanted) = chosen(market, row, choice) {
                     asks.add(wanted.chip_type, row.limit, wanted.chips);
                 }

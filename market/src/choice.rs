@@ -1,7 +1,7 @@
 //! Which alternative a bid takes (market.md 3.2).
 
 use crate::last::LastMarkets;
-use crate::market::{AlternativeRow, Market, NO_ALTERNATIVE, NO_CHIP_TYPE};
+use crate::market::{AlternativeRow, BidName, BidRow, Market, NO_ALTERNATIVE, NO_CHIP_TYPE};
 use crate::ties::may_move;
 
 /// Chooses alternatives.
@@ -17,18 +17,22 @@ impl<'a> Chooser<'a> {
     }
 
     /// The index of the bid's choice among its alternatives, or [`NO_ALTERNATIVE`].
-    pub(crate) fn choose(&self, team: usize, bid: usize) -> u8 {
-        let row = &self.market.bids[bid];
+    pub(crate) fn choose(
+        &self,
+        team: usize,
+        row: &BidRow,
+        name: &BidName,
+        alternatives: &[AlternativeRow],
+    ) -> u8 {
         if !row.in_window {
             return NO_ALTERNATIVE;
         }
         let pool = self.market.teams[team].pool as usize;
-        let alternatives = self.market.alternatives_of(bid);
         if let [only] = alternatives {
             return if self.admissible(pool, only) { 0 } else { NO_ALTERNATIVE };
         }
         let held = alternatives.get(usize::from(row.held)).filter(|held| self.admissible(pool, held));
-        if held.is_some() && !may_move(self.market.cycle, self.market.names[bid].id.as_str()) {
+        if held.is_some() && !may_move(self.market.cycle, name.id.as_str()) {
             return row.held;
         }
         // The first of the cheapest.

@@ -11,8 +11,8 @@ use crate::jobs::{Granted, JobResult, serve_jobs};
 use crate::market::{Market, NO_ALTERNATIVE};
 use crate::outcome::{BidOutcome, ChipTypeOutcome, Outcome, PoolOutcome, TeamMarket, TeamOutcome};
 use crate::parallel;
-use crate::pool::{Shares, Tie};
-use crate::reference::{clear_reference, pool_price};
+use crate::pool::{Shares, Tie, pool_price};
+use crate::reference::clear_reference;
 use crate::snapshot::Snapshot;
 
 /// Clears a snapshot. A pure function: equal snapshots give byte-identical outcomes, whatever the order of their

@@ -38,7 +38,7 @@ impl Divisor {
 }
 
 /// One team's demand for one chip type.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TeamCurve<'a> {
     /// Spending rate `b_i` in global ticks per hour.
     pub(crate) rate: u64,

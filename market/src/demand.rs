@@ -32,6 +32,8 @@ pub(crate) struct Asked {
     /// The first row of each chip type and, within it, pool; they end where the next one's begin.
     first_rows: Vec<u32>,
     pools: usize,
+    /// The first of its chip types; not 0 where it is an extract of a larger one.
+    first_type: usize,
     /// By team, then chip type.
     rows: Vec<TeamRow>,
     /// For each team the end of its rows in that list; they begin where those of the team before end.
@@ -59,16 +61,79 @@ impl Demand {
         })
     }
 
+    /// The demand for one chip type of these pools, with one team's curve replaced by another or none.
+    pub(crate) fn extract(
+        &self,
+        market: &Market,
+        chip_type: usize,
+        pools: Range<usize>,
+        team: u32,
+        curve: Option<TeamCurve<'_>>,
+    ) -> Self {
+        let pool_of = |team: u32| market.teams[team as usize].pool as usize;
+        let mut extract = Asked { pools: market.pools.len(), first_type: chip_type, ..Asked::default() };
+        let mut rates = Vec::new();
+        let mut push = |team: u32, curve: TeamCurve<'_>| {
+            extract.teams.push(team);
+            extract.first_steps.push(index(extract.steps.len()));
+            extract.steps.extend_from_slice(curve.steps);
+            rates.push(curve.rate);
+        };
+        let mut curve = curve.filter(|curve| !curve.steps.is_empty());
+        let place = (pool_of(team), team);
+        for row in pools.flat_map(|pool| self.asked.rows_in(chip_type, pool)) {
+            let other = self.asked.teams[row];
+            if place < (pool_of(other), other)
+                && let Some(curve) = curve.take()
+            {
+                push(team, curve);
+            }
+            if other != team {
+                push(other, self.curve(row));
+            }
+        }
+        if let Some(curve) = curve {
+            push(team, curve);
+        }
+        extract.first_steps.push(index(extract.steps.len()));
+        extract.first_rows = (0..=extract.pools)
+            .map(|pool| index(extract.teams.partition_point(|team| pool_of(*team) < pool)))
+            .collect();
+        Self { asked: Arc::new(extract), rates }
+    }
+
+    /// One team's demand, a row for each chip type.
+    pub(crate) fn of_team(asks: TeamAsks, rates: Vec<u64>) -> Self {
+        let teams = asks.rows.iter().map(|row| row.team).collect();
+        let ends = asks.rows.iter().map(|row| row.steps_end);
+        let first_steps = std::iter::once(0).chain(ends).collect();
+        let rows =
+            (0..).zip(&asks.rows).map(|(row, ask)| TeamRow { row, chip_type: ask.chip_type }).collect();
+        let TeamAsks { choices, steps, row_ends, .. } = asks;
+        let asked = Asked { choices, teams, first_steps, steps, rows, row_ends, ..Asked::default() };
+        Self { asked: Arc::new(asked), rates }
+    }
+
+    /// The row of a team in the demand for a chip type.
+    pub(crate) fn row_of(&self, market: &Market, chip_type: usize, team: u32) -> Option<usize> {
+        let rows = self.asked.rows_in(chip_type, market.teams[team as usize].pool as usize);
+        let nth = self.asked.teams[rows.clone()].binary_search(&team).ok()?;
+        Some(rows.start + nth)
+    }
+
+    /// One pool in the market of a chip type.
+    pub(crate) fn pool_in(&self, market: &Market, chip_type: usize, pool: usize) -> PoolDemand {
+        let (rows, owned) = (self.asked.rows_in(chip_type, pool), market.owned(pool, chip_type));
+        let last_price = market.last_price(pool, chip_type);
+        PoolDemand::new(self, pool, owned, market.pools[pool].may_lend, last_price, rows)
+    }
+
     /// The pools that own chips of the type or ask for some, in order of their ids.
     pub(crate) fn pools_of(&self, market: &Market, chip_type: usize) -> Vec<PoolDemand> {
-        let pools = (0..).zip(&market.pools).filter_map(|(pool, row)| {
-            let rows = self.asked.rows_in(chip_type, pool);
-            let owned = market.owned(pool, chip_type);
-            let last_price = || market.last_price(pool, chip_type);
-            (owned > 0 || !rows.is_empty())
-                .then(|| PoolDemand::new(self, pool, owned, row.may_lend, last_price(), rows))
-        });
-        pools.collect()
+        let there = |pool: &usize| {
+            market.owned(*pool, chip_type) > 0 || !self.asked.rows_in(chip_type, *pool).is_empty()
+        };
+        (0..market.pools.len()).filter(there).map(|pool| self.pool_in(market, chip_type, pool)).collect()
     }
 }
 
@@ -119,18 +184,18 @@ impl Asked {
         let mut parts = parts.into_iter();
         let mut choices = parts.next().map(|part| part.choices).unwrap_or_default();
         parts.for_each(|part| choices.extend(part.choices));
-        Self { choices, teams, first_steps, steps, first_rows, pools, rows, row_ends }
+        Self { choices, teams, first_steps, steps, first_rows, pools, first_type: 0, rows, row_ends }
     }
 
     /// The rows of a chip type.
     pub(crate) fn rows_of_type(&self, chip_type: usize) -> Range<usize> {
-        let first = |chip_type: usize| self.first_rows[chip_type * self.pools] as usize;
-        first(chip_type)..first(chip_type + 1)
+        let first = |nth: usize| self.first_rows[nth * self.pools] as usize;
+        first(chip_type - self.first_type)..first(chip_type - self.first_type + 1)
     }
 
     /// The rows of a pool in a chip type's market.
     pub(crate) fn rows_in(&self, chip_type: usize, pool: usize) -> Range<usize> {
-        let place = chip_type * self.pools + pool;
+        let place = (chip_type - self.first_type) * self.pools + pool;
         self.first_rows[place] as usize..self.first_rows[place + 1] as usize
     }
 

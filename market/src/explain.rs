@@ -46,11 +46,6 @@ impl Clearing {
         (0..market.teams.len()).flat_map(move |team| self.explain_team(market, team, |_| true))
     }
 
-    /// Explains the bids of one team, in the order of its queue.
-    pub(crate) fn explanations_of(&self, market: &Market, team: usize) -> Vec<Explanation> {
-        self.explain_team(market, team, |_| true)
-    }
-
     /// Explains one bid; absent where the market has no such bid.
     #[must_use]
     pub fn explain(&self, market: &Market, bid: &BidId) -> Option<Explanation> {

@@ -21,15 +21,15 @@ use crate::team_asks::{TeamAsks, over_teams};
 use crate::window::{Bracket, Window};
 
 /// All chip types' markets as their last demand makes them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LastMarkets {
-    demand: Demand,
-    of: Vec<LastMarket>,
+    of: Vec<Arc<LastMarket>>,
 }
 
 /// One chip type's market on its last demand.
 #[derive(Debug)]
 pub(crate) struct LastMarket {
+    demand: Arc<Demand>,
     chip_type: usize,
     pools: Vec<PoolDemand>,
     /// Chips that pools lend.
@@ -59,15 +59,22 @@ impl LastMarkets {
     pub(crate) fn new(market: &Market) -> Self {
         let asked = Asked::new(market, last_asks(market));
         let rates = asked.teams.iter().map(|team| market.teams[*team as usize].cap).collect();
-        let demand = Demand { asked: Arc::new(asked), rates };
-        let of = market.chip_types.iter().enumerate().map(|(chip_type, row)| {
-            let pools = demand.pools_of(market, chip_type);
-            let lent = pools.iter().map(|pool| pool.lent).sum();
-            let (shared, reserve) = (row.shared + lent, row.reserve);
-            LastMarket { chip_type, pools, lent, shared, reserve, ladder: OnceLock::new() }
-        });
-        let of = of.collect();
-        Self { demand, of }
+        let demand = Arc::new(Demand { asked: Arc::new(asked), rates });
+        let of = 0..market.chip_types.len();
+        Self { of: of.map(|chip_type| Arc::new(LastMarket::new(market, chip_type, &demand))).collect() }
+    }
+
+    /// The same with another demand of one team for one chip type.
+    pub(crate) fn set(&mut self, market: &Market, chip_type: usize, team: u32, curve: Option<TeamCurve<'_>>) {
+        let last = &self.of[chip_type].demand;
+        let demand = last.extract(market, chip_type, 0..market.pools.len(), team, curve);
+        self.of[chip_type] = Arc::new(LastMarket::new(market, chip_type, &Arc::new(demand)));
+    }
+
+    /// A team's demand for a chip type.
+    pub(crate) fn curve(&self, market: &Market, chip_type: usize, team: u32) -> Option<TeamCurve<'_>> {
+        let demand = &self.of[chip_type].demand;
+        demand.row_of(market, chip_type, team).map(|row| demand.curve(row))
     }
 
     /// Chips of a type that pools lend.
@@ -84,7 +91,7 @@ impl LastMarkets {
         wanted: &AlternativeRow,
         limit: u64,
     ) -> Option<u64> {
-        self.of[wanted.chip_type as usize].would_face(market, &self.demand, team, wanted.chips, limit)
+        self.of[wanted.chip_type as usize].would_face(market, team, wanted.chips, limit)
     }
 }
 
@@ -109,14 +116,15 @@ fn last_asks(market: &Market) -> Vec<TeamAsks> {
 }
 
 impl LastMarket {
-    fn would_face(
-        &self,
-        market: &Market,
-        demand: &Demand,
-        team: usize,
-        chips: u32,
-        limit: u64,
-    ) -> Option<u64> {
+    fn new(market: &Market, chip_type: usize, demand: &Arc<Demand>) -> Self {
+        let (pools, row) = (demand.pools_of(market, chip_type), &market.chip_types[chip_type]);
+        let lent = pools.iter().map(|pool| pool.lent).sum();
+        let (shared, reserve, ladder) = (row.shared + lent, row.reserve, OnceLock::new());
+        Self { demand: Arc::clone(demand), chip_type, pools, lent, shared, reserve, ladder }
+    }
+
+    fn would_face(&self, market: &Market, team: usize, chips: u32, limit: u64) -> Option<u64> {
+        let demand = &*self.demand;
         let index = u32::try_from(team).unwrap_or(u32::MAX);
         let row = &market.teams[team];
         let place = self.pools.binary_search_by_key(&row.pool, |pool| pool.pool);

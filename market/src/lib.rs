@@ -38,8 +38,10 @@ mod reference;
 mod results;
 mod search;
 pub mod snapshot;
+mod standing;
 mod team_asks;
 mod ties;
+mod trial;
 mod what_if;
 mod window;
 

@@ -68,6 +68,11 @@ impl PoolDemand {
         demand.curves(self.rows.clone()).map(quantity)
     }
 
+    /// `z_k(0)`: what it would buy for nothing.
+    pub(crate) fn wanted(&self) -> u64 {
+        self.asked.saturating_sub(self.owned)
+    }
+
     /// Whether the pool's own chips are too few for what its teams ask at price 0, and it has some: then what it holds
     /// blends its own chips with bought ones.
     pub(crate) fn blends(&self) -> bool {
@@ -176,6 +181,29 @@ pub(crate) struct Tie<'id, F> {
     pub(crate) chip_type: &'id str,
     /// The id of a pool or team.
     pub(crate) id: F,
+}
+
+/// The pool price `p_k` (4.3) from what the pool's own clearing and its purchase say; absent where the pool can get
+/// nothing.
+pub(crate) fn pool_price(
+    pool: &PoolDemand,
+    reference: Option<u64>,
+    bought: u64,
+    own_price: u64,
+) -> Option<u64> {
+    if pool.owned == 0 {
+        return reference;
+    }
+    if pool.asked <= pool.owned {
+        return Some(0);
+    }
+    let total = pool.owned + bought;
+    let blended = reference.map_or(0, |reference| {
+        let ceil = (u128::from(reference) * u128::from(bought)).div_ceil(u128::from(total));
+        // At most the reference price, because `bought` is at most `total`.
+        u64::try_from(ceil).unwrap_or(reference)
+    });
+    Some(own_price.max(blended))
 }
 
 /// Demand beyond `total` chips (4.3), from a price and the demand there.

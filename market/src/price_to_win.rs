@@ -1,11 +1,6 @@
 //! What it would have taken to fill a bid (market.md 7), others' bids fixed.
 
-use common::api::Reason;
 use common::money::{MAX_MICROS, MicroCredits, Price};
-
-use crate::clearing::Clearing;
-use crate::curve::NO_LIMIT;
-use crate::market::{Market, global_limit};
 
 /// What fills a bid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,92 +9,91 @@ pub enum PriceToWin {
     /// bid that is filled may have a higher one.
     Limit(Price),
     /// No limit is enough: the team would need so much more spending power, in local credits per hour, with no limit
-    /// on the bid.
+    /// on the bid and each bid keeping the chip type it then chooses.
     MoreCredits(MicroCredits),
     /// Not for any amount of credits in this cycle: its window, its pool or the supply stands against it.
     OutOfReach,
 }
 
-/// What fills a bid, by its number in a market that is cleared already.
-pub(crate) fn price_to_win(market: &Market, bid: usize, cleared: &Clearing) -> PriceToWin {
-    if matches!(cleared.jobs[bid].reason, Reason::NotInWindow) {
-        return PriceToWin::OutOfReach;
+/// The lowest limit that fills a bid, where it is filled without a limit at `price`; `filled_at` tells the price at which
+/// it is filled with a limit.
+///
+/// A limit of the price is enough, unless the bid chooses another chip type with it: then the search starts higher.
+/// Mostly one tick less is not, so the search first goes down in small steps.
+pub(crate) fn lowest_limit(price: u64, mut filled_at: impl FnMut(u64) -> Option<u64>) -> Option<Price> {
+    if filled_at(0).is_some() {
+        return Some(Price(0));
     }
-    let mut trial = Trial { market: market.clone(), bid, team: market.team_of(bid) };
-    match trial.with_limit(NO_LIMIT) {
-        Some(price) => trial.lowest_limit(price).map_or(PriceToWin::OutOfReach, PriceToWin::Limit),
-        None => trial.least_credits().map_or(PriceToWin::OutOfReach, PriceToWin::MoreCredits),
+    let most = MAX_MICROS.unsigned_abs();
+    let (mut below, mut enough) = (0, price.max(1));
+    while filled_at(enough).is_none() {
+        if enough == most {
+            return None;
+        }
+        (below, enough) = (enough, enough.saturating_mul(2).min(most));
     }
+    let mut step = 1;
+    while enough - below > 1 {
+        let limit = (enough - step.min(enough - below - 1)).max(below + 1);
+        match filled_at(limit) {
+            Some(_) => (enough, step) = (limit, step.saturating_mul(4)),
+            None => (below, step) = (limit, (enough - limit) / 2),
+        }
+        step = step.max(1);
+    }
+    Some(Price(enough))
 }
 
-/// A market in which one bid's limit and its team's cap are tried out.
-struct Trial {
-    market: Market,
-    bid: usize,
-    team: usize,
+/// The least that a team's cap must grow for a bid to be filled; absent where no amount up to `most` is enough.
+pub(crate) fn least_credits(cap: u64, most: u64, mut fills: impl FnMut(u64) -> bool) -> Option<u64> {
+    if most == 0 {
+        return None;
+    }
+    let (mut below, mut enough) = (0, (cap >> 6).clamp(1, most));
+    while !fills(enough) {
+        if enough >= most {
+            return None;
+        }
+        (below, enough) = (enough, enough.saturating_mul(4).min(most));
+    }
+    while enough - below > 1 {
+        let middle = below + (enough - below) / 2;
+        if fills(middle) { enough = middle } else { below = middle }
+    }
+    Some(enough)
 }
 
-impl Trial {
-    /// The local price at which the bid is filled with this local limit; absent where it is not.
-    fn with_limit(&mut self, limit: u64) -> Option<u64> {
-        let pool = self.market.teams[self.team].pool as usize;
-        let (weight, incomes) = (self.market.pools[pool].weight, self.market.pools[pool].incomes);
-        self.market.names[self.bid].local_limit = limit;
-        self.market.bids[self.bid].limit = global_limit(limit, weight, incomes);
-        self.filled_at()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_lowest_limit_fills_and_a_tick_less_does_not(least in 1_u64..1 << 40, price in 0_u64..1 << 41) {
+            let mut looks = 0;
+            let filled_at = |limit: u64| {
+                looks += 1;
+                (limit >= least).then_some(price)
+            };
+            prop_assert_eq!(lowest_limit(price, filled_at), Some(Price(least)));
+            prop_assert!(looks < 150);
+        }
+
+        #[test]
+        fn the_least_credits_fill(least in 1_u64..1 << 40, cap in 0_u64..1 << 41, most in 0_u64..1 << 42) {
+            prop_assert_eq!(least_credits(cap, most, |more| more >= least), (least <= most).then_some(least));
+        }
     }
 
-    fn filled_at(&self) -> Option<u64> {
-        let cleared = self.market.clear();
-        let explained = cleared.explain(&self.market, &self.market.names[self.bid].id)?;
-        (explained.reason == Reason::Filled).then(|| explained.price.map_or(0, |price| price.0))
-    }
-
-    /// The lowest limit that fills the bid, by bisection. It is filled without a limit at `price`, so that a limit
-    /// of the price is enough, unless the bid chooses another chip type with it: then the search starts higher.
-    fn lowest_limit(&mut self, price: u64) -> Option<Price> {
-        if self.with_limit(0).is_some() {
-            return Some(Price(0));
-        }
-        let most = MAX_MICROS.unsigned_abs();
-        let (mut below, mut enough) = (0, price.max(1));
-        while self.with_limit(enough).is_none() {
-            if enough == most {
-                return None;
-            }
-            (below, enough) = (enough, enough.saturating_mul(2).min(most));
-        }
-        while enough - below > 1 {
-            let middle = below + (enough - below) / 2;
-            if self.with_limit(middle).is_some() { enough = middle } else { below = middle }
-        }
-        Some(Price(enough))
-    }
-
-    /// The least that the team's cap must grow for the bid to be filled without a limit, in local credits per hour
-    /// rounded up; absent where no amount is enough.
-    fn least_credits(&mut self) -> Option<MicroCredits> {
-        let pool = self.market.teams[self.team].pool;
-        let row = self.market.pools[pool as usize].clone();
-        let caps: u64 = self.market.teams.iter().filter(|team| team.pool == pool).map(|team| team.cap).sum();
-        let cap = self.market.teams[self.team].cap;
-        // The bound that the builder sets for the caps of a pool.
-        let most = MAX_MICROS.unsigned_abs() - caps;
-        let mut fills = |more: u64| {
-            self.market.teams[self.team].cap = cap + more;
-            self.filled_at().is_some()
+    #[test]
+    fn a_limit_at_the_price_needs_few_looks() {
+        let mut looks = 0;
+        let filled_at = |limit: u64| {
+            looks += 1;
+            (limit >= 3_200_001).then_some(3_200_001)
         };
-        let (mut below, mut enough) = (0, 1);
-        while !fills(enough) {
-            if enough == most {
-                return None;
-            }
-            (below, enough) = (enough, enough.saturating_mul(4).min(most));
-        }
-        while enough - below > 1 {
-            let middle = below + (enough - below) / 2;
-            if fills(middle) { enough = middle } else { below = middle }
-        }
-        row.local_price(enough).and_then(|local| i64::try_from(local).ok()).map(MicroCredits)
+        assert_eq!(lowest_limit(3_200_001, filled_at), Some(Price(3_200_001)));
+        assert_eq!(looks, 3);
     }
 }

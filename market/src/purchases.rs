@@ -22,33 +22,46 @@ pub(crate) struct Marginal {
 
 /// Absent where the shared chips suffice even for nothing.
 pub(crate) fn lowest_price(demand: &Demand, pools: &[PoolDemand], shared: u64) -> Option<Marginal> {
-    let wanted: u64 = pools.iter().map(|pool| pool.asked.saturating_sub(pool.owned)).sum();
+    let wanted: u64 = pools.iter().map(PoolDemand::wanted).sum();
     (wanted > shared).then(|| Purchases::new(demand, pools, shared).search())
 }
 
 /// What all pools buy.
-struct Purchases<'a> {
-    demand: &'a Demand,
-    pools: &'a [PoolDemand],
-    shared: u64,
+pub(crate) struct Purchases<'a> {
+    pub(crate) demand: &'a Demand,
+    pub(crate) pools: &'a [PoolDemand],
+    pub(crate) shared: u64,
     /// Teams of pools that own nothing: such a pool buys what they ask for at the reference price itself.
-    without: Window,
+    pub(crate) without: Window,
     /// Pools that own chips, but too few.
-    blending: Vec<Blending>,
+    pub(crate) blending: Vec<Blending>,
+    /// A pool that takes the place of one of the others.
+    pub(crate) instead: Option<Instead<'a>>,
+}
+
+/// A pool with another demand than the market's.
+pub(crate) struct Instead<'a> {
+    pub(crate) demand: &'a Demand,
+    pub(crate) pool: &'a PoolDemand,
+    /// The pool as it is in the market, where it owns nothing: it counts in `without` and is taken off.
+    pub(crate) replaced: Option<&'a PoolDemand>,
+    /// Where it blends.
+    pub(crate) blending: Option<Blending>,
 }
 
 /// A pool that blends. Its own price never falls when the reference price rises, so the bracket of one holds the
 /// other's.
-struct Blending {
+#[derive(Debug)]
+pub(crate) struct Blending {
     /// Which of the pools.
-    nth: usize,
+    pub(crate) nth: usize,
     /// Teams' demand around the pool's own price.
-    window: Window,
+    pub(crate) window: Window,
     /// Space for the search at one reference price.
     scratch: Window,
     /// At the reference prices of the outer bracket: what the pool buys.
-    at_lo: u64,
-    at_hi: u64,
+    pub(crate) at_lo: u64,
+    pub(crate) at_hi: u64,
     /// The pool's own tick at the reference price last asked about, and what it buys there.
     last: (Bracket, u64),
 }
@@ -58,22 +71,26 @@ impl<'a> Purchases<'a> {
         let without: Vec<Range<usize>> =
             pools.iter().filter(|pool| pool.owned == 0).map(|pool| pool.rows.clone()).collect();
         let blending = pools.iter().enumerate().filter(|(_, pool)| pool.blends());
-        let blending = blending.map(|(nth, pool)| Blending {
-            nth,
-            window: pool.window(demand),
-            scratch: Window::default(),
-            at_lo: pool.asked - pool.owned,
-            at_hi: 0,
-            last: (Bracket::default(), 0),
-        });
+        let blending = blending.map(|(nth, pool)| Blending::new(nth, pool, pool.window(demand))).collect();
         let without = Window::around(demand, without, guess(pools, shared));
-        Self { demand, pools, shared, without, blending: blending.collect() }
+        Self { demand, pools, shared, without, blending, instead: None }
+    }
+
+    /// The lowest reference price at which the shared chips suffice, from a price near it.
+    pub(crate) fn find(&mut self, near: u64) -> u64 {
+        let instead = self.instead.as_ref().map(|instead| instead.pool.rates);
+        let rates = self.pools.iter().map(|pool| pool.rates).chain(instead);
+        let ceiling = rates.max().unwrap_or(0) + 1;
+        let found = lowest_tick(0, ceiling, Guess { price: near, step: near >> 7 }, self);
+        // Where the price was plain from the start, nothing was asked.
+        if (self.without.bracket.lo, self.without.bracket.hi) != (found - 1, found) {
+            self.without = std::mem::take(&mut self.without).at(self.demand, found - 1, found);
+        }
+        found
     }
 
     fn search(mut self) -> Marginal {
-        let ceiling = self.pools.iter().map(|pool| pool.rates).max().unwrap_or(0) + 1;
-        let price = guess(self.pools, self.shared);
-        let found = lowest_tick(0, ceiling, Guess { price, step: price >> 7 }, &mut self);
+        let found = self.find(guess(self.pools, self.shared));
         let count = self.pools.len();
         let (mut bought, mut more, mut blending) = (vec![0; count], vec![0; count], vec![None; count]);
         for each in self.blending {
@@ -81,11 +98,7 @@ impl<'a> Purchases<'a> {
             more[each.nth] = each.at_lo - each.at_hi;
             blending[each.nth] = Some(each.window);
         }
-        // Where the price was plain from the start, nothing was asked.
-        let mut without = self.without;
-        if (without.bracket.lo, without.bracket.hi) != (found - 1, found) {
-            without = without.at(self.demand, found - 1, found);
-        }
+        let without = self.without;
         for (nth, pool) in self.pools.iter().enumerate().filter(|(_, pool)| pool.owned == 0) {
             bought[nth] = without.quantities(&pool.rows).iter().sum();
             more[nth] = without.marginal(&pool.rows).map(|(_, chips)| chips).sum();
@@ -96,7 +109,7 @@ impl<'a> Purchases<'a> {
 
 /// A reference price to start from: the last one, where a pool that owns nothing faced it, or the highest that a pool
 /// faced; without one, what all rates would pay for the shared chips if chips could be divided.
-fn guess(pools: &[PoolDemand], shared: u64) -> u64 {
+pub(crate) fn guess(pools: &[PoolDemand], shared: u64) -> u64 {
     let last = |pool: &PoolDemand| pool.last_price;
     let without = pools.iter().filter(|pool| pool.owned == 0 && pool.last_price > 0);
     let count = u64::try_from(without.clone().count()).unwrap_or(u64::MAX);
@@ -117,7 +130,9 @@ impl Excess for Purchases<'_> {
         self.without.reach(demand, reference);
         let without = self.without.demand(demand, reference);
         let blending = self.blending.iter_mut().map(|blending| blending.buys(demand, pools, reference));
-        i128::from(without + blending.sum::<u64>()) - i128::from(self.shared)
+        let bought = i128::from(without + blending.sum::<u64>());
+        let more = self.instead.as_mut().map_or(0, |instead| instead.buys_more(demand, reference));
+        bought + more - i128::from(self.shared)
     }
 
     fn narrow(&mut self, above: bool) {
@@ -125,10 +140,42 @@ impl Excess for Purchases<'_> {
         for blending in &mut self.blending {
             blending.narrow(self.demand, above);
         }
+        if let Some(instead) = &mut self.instead
+            && let Some(blending) = &mut instead.blending
+        {
+            blending.narrow(instead.demand, above);
+        }
+    }
+}
+
+impl Instead<'_> {
+    /// What it buys, less what the one it replaces would.
+    pub(crate) fn buys_more(&mut self, market: &Demand, reference: u64) -> i128 {
+        let pools = std::slice::from_ref(self.pool);
+        let buys = match &mut self.blending {
+            Some(blending) => blending.buys(self.demand, pools, reference),
+            None if self.pool.owned == 0 => self.pool.demand(self.demand, reference),
+            None => 0,
+        };
+        let replaced = self.replaced.map_or(0, |pool| pool.demand(market, reference));
+        i128::from(buys) - i128::from(replaced)
     }
 }
 
 impl Blending {
+    pub(crate) fn new(nth: usize, pool: &PoolDemand, window: Window) -> Self {
+        let (scratch, last) = (Window::default(), (Bracket::default(), 0));
+        Self { nth, window, scratch, at_lo: pool.asked - pool.owned, at_hi: 0, last }
+    }
+
+    /// A copy for a search of its own.
+    pub(crate) fn copy(&self) -> Self {
+        let mut window = Window::default();
+        window.copy_from(&self.window);
+        let (scratch, last) = (Window::default(), self.last);
+        Self { nth: self.nth, window, scratch, at_lo: self.at_lo, at_hi: self.at_hi, last }
+    }
+
     fn buys(&mut self, demand: &Demand, pools: &[PoolDemand], reference: u64) -> u64 {
         let pool = &pools[self.nth];
         let unpaid = pool.unpaid(reference);

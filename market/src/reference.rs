@@ -68,26 +68,3 @@ pub(crate) fn clear_reference<'id>(
     }
     Reference { bought, near: Some(Near { without, blending }), ..none(Some(price)) }
 }
-
-/// The pool price `p_k` (4.3) from what the pool's own clearing and its purchase say; absent where the pool can get
-/// nothing.
-pub(crate) fn pool_price(
-    pool: &PoolDemand,
-    reference: Option<u64>,
-    bought: u64,
-    own_price: u64,
-) -> Option<u64> {
-    if pool.owned == 0 {
-        return reference;
-    }
-    if pool.asked <= pool.owned {
-        return Some(0);
-    }
-    let total = pool.owned + bought;
-    let blended = reference.map_or(0, |reference| {
-        let ceil = (u128::from(reference) * u128::from(bought)).div_ceil(u128::from(total));
-        // At most the reference price, because `bought` is at most `total`.
-        u64::try_from(ceil).unwrap_or(reference)
-    });
-    Some(own_price.max(blended))
-}

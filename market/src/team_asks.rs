@@ -54,12 +54,18 @@ impl TeamAsks {
                 self.steps.push(Step { limit: equal[0].limit(), cumulative });
             }
             asks.chips[place] = 0;
-            let steps_end = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
-            self.rows.push(AskRow { team, chip_type, steps_end });
+            self.push_row(team, chip_type, &[]);
         }
         asks.chip_types.clear();
         asks.limited.clear();
         self.row_ends.push(u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
+    }
+
+    /// Ends a row, after adding these steps to it.
+    pub(crate) fn push_row(&mut self, team: u32, chip_type: u32, steps: &[Step]) {
+        self.steps.extend_from_slice(steps);
+        let steps_end = u32::try_from(self.steps.len()).unwrap_or(u32::MAX);
+        self.rows.push(AskRow { team, chip_type, steps_end });
     }
 }
 

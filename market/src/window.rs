@@ -67,8 +67,9 @@ impl Window {
         Self::between(demand, self.rows, lo, hi)
     }
 
-    /// Makes this window a copy of another, in place, for a search that tells the bracket alone.
+    /// Makes this window a copy of another, in place, for a search that does not tell each row's quantity.
     pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.rows.clone_from(&other.rows);
         self.bracket = other.bracket;
         self.constant = other.constant;
         self.active.clone_from(&other.active);

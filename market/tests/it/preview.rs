@@ -204,6 +204,42 @@ fn t098_the_price_to_win_wins_and_a_tick_less_does_not() {
 }
 
 #[test]
+fn t098_the_credits_that_are_missing_fill_the_bid_and_a_tick_less_does_not() {
+    let mut said = 0;
+    each_market(1_000, Scale::Credits, |rng, mut snapshot| {
+        if snapshot.bids.is_empty() {
+            return;
+        }
+        // No flexible bids, a local credit is a global one, and a credit more on the balance is one more to spend.
+        snapshot.bids.iter_mut().for_each(|bid| bid.alternatives.truncate(1));
+        snapshot.chip_types.iter_mut().for_each(|row| row.shared = row.shared.max(Chips(1)));
+        snapshot.sustain_minutes = 60;
+        for pool in &mut snapshot.pools {
+            let incomes = snapshot.teams.iter().filter(|team| team.pool == pool.id).map(|team| team.income.0);
+            pool.weight.0 = incomes.sum();
+        }
+        snapshot.teams.iter_mut().for_each(|team| team.leverage_thousandths = 1_000_000);
+        let nth = rng.random_range(0..snapshot.bids.len());
+        let place = snapshot.teams.iter().position(|team| team.id == snapshot.bids[nth].team).unwrap();
+        snapshot.teams[place].income.0 = snapshot.teams[place].income.0.max(1_000_000);
+        snapshot.teams[place].balance = credits("0.00");
+        let own = snapshot.teams[place].pool.clone();
+        let incomes = snapshot.teams.iter().filter(|team| team.pool == own).map(|team| team.income.0);
+        snapshot.pools.iter_mut().find(|pool| pool.id == own).unwrap().weight.0 = incomes.sum();
+        let PriceToWin::MoreCredits(more) = price_to_win(&snapshot, nth) else { return };
+        snapshot.bids[nth].limit = None;
+        if more.0 < 900 * snapshot.teams[place].income.0 {
+            said += 1;
+            snapshot.teams[place].balance = more;
+            assert!(filled(&snapshot, nth), "with {more} more");
+            snapshot.teams[place].balance.0 -= 1;
+            assert!(!filled(&snapshot, nth), "with a tick less than {more} more");
+        }
+    });
+    assert!(said > 50, "only {said} markets had such a bid");
+}
+
+#[test]
 fn t098_a_loser_is_told_the_limit_that_would_have_won() {
     let mut snapshot = contest();
     snapshot.teams[1].income = credits("60.00");

@@ -33,7 +33,7 @@ impl Drop for OnPanic {
 
 /// Runs a check on `count` random markets. The first seed is printed with a failure and can be set by the
 /// environment variable `MARKET_SEED`.
-pub(crate) fn each_market(count: u64, scale: Scale, check: impl Fn(&mut ChaCha8Rng, Snapshot)) {
+pub(crate) fn each_market(count: u64, scale: Scale, mut check: impl FnMut(&mut ChaCha8Rng, Snapshot)) {
     let first = std::env::var("MARKET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1_u64);
     for seed in first..first + count {
         let on_panic = OnPanic(seed);
