@@ -31,7 +31,7 @@ pub fn budget(page: &BudgetPage) -> AnyView {
     let cycle = budget.clock.cycle.to_string();
     view! {
         {team_chooser("/budget", teams, &budget.team)}
-        <div class="stack" data-each-cycle=cycle>
+        <div class="sections" data-each-cycle=cycle>
             {warnings(budget)}
             {panel("money", "Money", money(budget))}
             {panel("cap", "Spending cap", cap(budget))}

@@ -171,7 +171,7 @@ pub fn overview(page: OverviewPage) -> AnyView {
     let notes = notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view();
     view! {
         {subnav(&path, shows)}
-        <div class="stack">{facts} {actions} {listings} {notes}</div>
+        <div class="sections">{facts} {actions} {listings} {notes}</div>
     }
     .into_any()
 }
