@@ -12,10 +12,10 @@ import { Queue, keepOrder } from "qm-queue";
 // What was done on the page before, said on the one that follows.
 let said = null;
 
-const EVENTS = ["submit", "change", "input", "click", "keydown", "pointerdown", "pointermove", "pointerup", "pointercancel", "pointerout", "focusout"];
+const EVENTS = ["submit", "change", "input", "click", "keydown", "pointerdown", "pointermove", "pointerup", "pointercancel", "pointerover", "pointerout", "focusout"];
 
 class Bids extends HTMLElement {
-  // Rises with each cycle: the preview of an open form is computed again.
+  // Rises with each cycle: the page is read again, or the preview of an open form, which stays as it is.
   static observedAttributes = ["data-version"];
 
   #newest = null;
@@ -36,8 +36,10 @@ class Bids extends HTMLElement {
     }
   }
 
-  attributeChangedCallback() {
-    this.#draft?.look();
+  attributeChangedCallback(_name, before) {
+    if (before === null || !this.isConnected) return;
+    if (this.#draft) this.#draft.look();
+    else this.#refresh();
   }
 
   get html() {
@@ -63,6 +65,7 @@ class Bids extends HTMLElement {
       case "pointermove": return queue.pull(event);
       case "pointerup": return queue.drop(true);
       case "pointercancel": return queue.drop(false);
+      case "pointerover": return queue.point(event);
       // Once nobody points at the rows any more, they take their new order.
       default: return setTimeout(() => this.#isShown || this.#show());
     }

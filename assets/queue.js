@@ -29,6 +29,8 @@ export class Queue {
   #ended;
   #drag = null;
   #moves = [];
+  // Only a mouse can point without touching: a finger leaves nothing behind that would hold rows for good.
+  #mouse = false;
 
   // `ended` is called when all moves are sent, with the problem if there was one.
   constructor(host, ended) {
@@ -44,8 +46,12 @@ export class Queue {
   isHeld() {
     const table = this.#table;
     if (!table) return false;
-    const pointed = matchMedia("(hover: hover)").matches && table.matches(":hover");
+    const pointed = this.#mouse && table.matches(":hover");
     return pointed || table.contains(document.activeElement) || this.#drag !== null || this.#moves.length > 0;
+  }
+
+  point({ pointerType }) {
+    this.#mouse = pointerType === "mouse";
   }
 
   key(event) {

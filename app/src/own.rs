@@ -61,7 +61,8 @@ pub(crate) fn in_global_credits(limits: Vec<OwnLimit>, by_pool: &[PoolDemand]) -
         .into_iter()
         .filter_map(|own| {
             let (global, local) = rate(&own.pool)?;
-            let limit = u128::from(own.limit.0) * u128::from(global.0) / u128::from(local.0);
+            // Rounded up, so that a bid is found at the level that it makes itself.
+            let limit = (u128::from(own.limit.0) * u128::from(global.0)).div_ceil(u128::from(local.0));
             Some(OwnLimit { limit: Price(u64::try_from(limit).ok()?), ..own })
         })
         .collect()

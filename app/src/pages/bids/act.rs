@@ -1,6 +1,6 @@
 //! Does what the form at an address of bids says, for the browser part and for a browser without scripts alike.
 
-use common::api::{AmendBid, BidChange, BidDetail, BidTerms, BidsQuery, ChangeBids, MoveBids, PlaceBid};
+use common::api::{AmendBid, BidChange, BidTerms, BidView, BidsQuery, ChangeBids, MoveBids, PlaceBid};
 use common::ids::{BidId, TeamId};
 use common::problem::{FieldProblem, Problem};
 
@@ -94,7 +94,10 @@ async fn amend(backend: &dyn Backend, id: BidId, mut fields: Fields) -> Result<(
             Ok((fields, Reply::Done(Done { to, said: said::amended(&bid) })))
         }
         Err(problem) if problem.status == 409 || problem.status == 412 => {
-            let newest = backend.bid(id, None).await?;
+            let newest = match &problem.newest {
+                Some(newest) => (**newest).clone(),
+                None => backend.bid(id, None).await?.bid,
+            };
             let refused = conflict(problem, &newest, fields.get("original"));
             if let Some(conflict) = &refused.conflict {
                 // Sent once more, it replaces what is there now: that was seen.
@@ -199,25 +202,22 @@ fn field_of(path: &str) -> String {
 }
 
 /// What somebody else changed since the form was opened, and how to go on.
-fn conflict(problem: Problem, newest: &BidDetail, original: &str) -> Refused {
+fn conflict(problem: Problem, newest: &BidView, original: &str) -> Refused {
     let refused = Refused {
         status: problem.status,
         title: problem.title,
         detail: problem.detail,
         ..Refused::default()
     };
-    if newest.bid.place.is_none() {
+    if newest.place.is_none() {
         return Refused {
             title: "This bid is over".to_owned(),
-            detail: format!(
-                "{} What you typed is kept here: place it as a new bid.",
-                said::ended(&newest.bid)
-            ),
+            detail: format!("{} What you typed is kept here: place it as a new bid.", said::ended(newest)),
             ..refused
         };
     }
     let before: Option<BidTerms> = terms(&Fields::parse(original)).ok();
-    let changes = before.map(|before| said::changes(&before, &newest.bid.terms)).unwrap_or_default();
+    let changes = before.map(|before| said::changes(&before, &newest.terms)).unwrap_or_default();
     let detail = if changes.is_empty() {
         "Its place or state changed, not what it asks for. Save again to keep what you typed."
     } else {
@@ -227,8 +227,8 @@ fn conflict(problem: Problem, newest: &BidDetail, original: &str) -> Refused {
         title: "Somebody changed this bid while you typed".to_owned(),
         detail: detail.to_owned(),
         conflict: Some(Conflict {
-            version: newest.bid.version,
-            original: present_fields(&newest.bid).get("original").to_owned(),
+            version: newest.version,
+            original: present_fields(newest).get("original").to_owned(),
             changes,
         }),
         ..refused

@@ -186,7 +186,8 @@ fn limit(errors: &[FieldProblem], form: &Form) -> AnyView {
     let quick = form
         .chip_types
         .iter()
-        .filter_map(|one| Some((one, one.local_price?)))
+        // A limit of 0 pays for nothing.
+        .filter_map(|one| Some((one, one.local_price.filter(|price| price.0 > 0)?)))
         .map(|(one, price)| {
             let choices = [("market", price), ("+10 %", a_tenth_more(price))].map(|(text, price)| {
                 view! {

@@ -243,10 +243,10 @@ fn ended_table(rows: &Rows, bids: &[BidView]) -> AnyView {
                 <tr role="row">
                     <th scope="col" role="columnheader">"Bid"</th>
                     <th scope="col" role="columnheader">"Ended"</th>
+                    <th scope="col" role="columnheader">"At"</th>
                     <th scope="col" role="columnheader" class="num">"Limit"<small>"credits per chip-hour"</small></th>
                     <th scope="col" role="columnheader" class="num">"Work done"</th>
                     <th scope="col" role="columnheader" class="num">"Cost"<small>"credits"</small></th>
-                    <th scope="col" role="columnheader">"Placed"</th>
                     <th scope="col" role="columnheader"><span class="hidden">"Actions"</span></th>
                 </tr>
             </thead>

@@ -7,7 +7,7 @@ use super::act::team_of;
 use super::read::Address;
 use super::reply::{Line, Look};
 use super::terms::terms;
-use super::words::{chip_hours, chips_now, lasts, price_to_win};
+use super::words::{chip_hours, chips_now, lasts, price_to_win, sentence};
 use crate::backend::Backend;
 use crate::fields::Fields;
 use crate::format;
@@ -67,7 +67,7 @@ fn lines(preview: &BidPreview, terms: &BidTerms) -> Vec<Line> {
     let price = now.local_price.map_or_else(|| "no trade".to_owned(), |price| price.to_string());
     let mut lines = vec![
         line("Chips it would get now", chips_now(now, terms).1, free.unwrap_or_default()),
-        line("Why", now.explanation.clone(), String::new()),
+        line("Why", sentence(&now.explanation), String::new()),
         line("Your price then", price, "credits per chip-hour".to_owned()),
         line("It costs", format::amount(preview.cost_per_hour), "credits per hour".to_owned()),
     ];

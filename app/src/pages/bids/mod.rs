@@ -32,6 +32,8 @@ mod rows;
 #[cfg(feature = "ssr")]
 mod said;
 #[cfg(feature = "ssr")]
+mod sent;
+#[cfg(feature = "ssr")]
 mod terms;
 #[cfg(feature = "ssr")]
 mod wanted;
@@ -46,7 +48,8 @@ use self::data::{BidsPage, read_bids};
 use crate::components::page::page;
 use crate::live::Live;
 
-/// The page at an address of bids. Lists and bids are live; a page with an open form stays as it is.
+/// The page at an address of bids. With each cycle the element reads it again itself: made anew by the framework, it would
+/// lose rows and focus.
 #[component]
 pub fn BidsPages() -> impl IntoView {
     let live = Live::from_context();
@@ -57,27 +60,14 @@ pub fn BidsPages() -> impl IntoView {
         let path = location.pathname.get();
         if search.is_empty() { path } else { format!("{path}?{search}") }
     });
-    let shown = Resource::new(
-        move || {
-            let address = address.get();
-            let version = if has_form(&address) { live.retries() } else { live.version() };
-            (address, version)
-        },
-        |(address, _)| read_bids(address),
-    );
+    let shown = Resource::new(move || (address.get(), live.retries()), |(address, _)| read_bids(address));
     view! {
         <Title text="Bids" />
         {page(shown, bids)}
     }
 }
 
-/// Whether a page holds a form that new cycles must leave alone.
-fn has_form(address: &str) -> bool {
-    address.starts_with("/bids/new") || address.contains("edit=")
-}
-
-/// The page as the server wrote it. In the browser the element takes it as a property: it changes what is other, instead
-/// of everything.
+/// The page as the server wrote it. In the browser the element takes it as a property.
 fn bids(shown: BidsPage) -> impl IntoView {
     let BidsPage { html } = shown;
     #[cfg(feature = "ssr")]
@@ -85,19 +75,8 @@ fn bids(shown: BidsPage) -> impl IntoView {
     #[cfg(not(feature = "ssr"))]
     {
         let live = Live::from_context();
-        // The preview of an open form is computed again with each cycle.
+        // Tells the element of each cycle.
         let version = move || live.version().to_string();
         view! { <qm-bids prop:html=html data-version=version></qm-bids> }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn t101_a_page_with_a_form_does_not_change_with_each_cycle() {
-        assert!(has_form("/bids/new?team=a") && has_form("/bids/0193-1?edit=yes"));
-        assert!(!has_form("/bids?team=a") && !has_form("/bids/0193-1"));
     }
 }

@@ -65,6 +65,10 @@ fn terms_panel(detail: &BidDetail, here: String, reply: Option<&Reply>) -> AnyVi
         let text = bid_words::price_to_win(price, &bid.terms, chip_type.map(|id| id.as_str()));
         view! { <p>{text}</p> }
     });
+    let rank = detail.rank.map(|rank| {
+        let (rank, of) = (format::thousands(rank.rank), format::thousands(rank.of));
+        view! { <p>{format!("Rank {rank} of {of} bids for its chip type, by what they would pay at most.")}</p> }
+    });
     let price = bid.now.as_ref().and_then(|now| now.local_price).map(|price| {
         view! { <p class="quiet">{format!("Your price now: {price} credits per chip-hour")}</p> }
     });
@@ -91,6 +95,7 @@ fn terms_panel(detail: &BidDetail, here: String, reply: Option<&Reply>) -> AnyVi
             <div class="body why">
                 <p class="strong">{bid_words::state(bid)}</p>
                 {to_win}
+                {rank}
                 {price}
             </div>
             <dl class="body terms">{terms(&bid.terms)}

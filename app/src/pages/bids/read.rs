@@ -6,8 +6,8 @@ use common::problem::Problem;
 use leptos::prelude::{IntoAny, RenderHtml, use_context};
 
 use super::act::act_on;
-use super::data::Sent;
 use super::reply::{Form, List, Opened, Reply, Shown};
+use super::sent::Sent;
 use super::terms::fields_of;
 use crate::backend::Backend;
 use crate::fields::Fields;

@@ -78,10 +78,10 @@ pub(super) fn ended_row(rows: &Rows, bid: &BidView) -> AnyView {
                 <small class="quiet">{words::asks(&bid.terms)}</small>
             </th>
             <td role="cell" data-label="Ended"><span class=class>{text}</span></td>
+            <td role="cell" data-label="At">{bid.ended_at.map(date_time)}</td>
             <td role="cell" class="num" data-label="Limit">{limit(&bid.terms)}</td>
             <td role="cell" class="num" data-label="Work done">{words::chip_hours(bid.done_chip_seconds)}</td>
             <td role="cell" class="num" data-label="Cost">{format::amount(bid.cost)}</td>
-            <td role="cell" data-label="Placed">{date_time(bid.placed_at)}</td>
             <td role="cell" class="acts">
                 <span class="buttons">{rows.may_bid.then(|| duplicate(&rows.team, bid))}</span>
             </td>

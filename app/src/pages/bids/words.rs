@@ -78,9 +78,15 @@ pub(crate) fn state(bid: &BidView) -> String {
         (BidStatus::Served, _) => "Its work is done.".to_owned(),
         (BidStatus::Cancelled, _) => "Cancelled by its team.".to_owned(),
         (BidStatus::Expired, _) => "Its window is over.".to_owned(),
-        (BidStatus::Live, Some(now)) => now.explanation.clone(),
+        (BidStatus::Live, Some(now)) => sentence(&now.explanation),
         (BidStatus::Live, None) => "It takes part from the next cycle on.".to_owned(),
     }
+}
+
+/// An explanation as a sentence of its own: they begin small.
+pub(crate) fn sentence(explanation: &str) -> String {
+    let mut characters = explanation.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// What it takes to fill a bid, in a sentence.
