@@ -1,0 +1,59 @@
+//! The two ways to a server on this machine: requests, and streams by the thousand.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::net::TcpStream;
+use ureq::Agent;
+
+use crate::Fault;
+
+/// A connection that is kept, for requests one after the other.
+pub(crate) struct Client {
+    agent: Agent,
+    server: SocketAddr,
+    token: String,
+}
+
+impl Client {
+    /// Anything but this machine is refused: a load test of somebody else's machine is an attack.
+    pub(crate) fn new(server: SocketAddr, token: &str) -> Result<Self, Fault> {
+        check(server)?;
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build();
+        Ok(Self { agent: config.into(), server, token: token.to_owned() })
+    }
+
+    /// Posts JSON and reads the answer to its end; the answer is the status.
+    pub(crate) fn post(&self, path: &str, body: &serde_json::Value) -> Result<u16, Fault> {
+        let mut answer = self
+            .agent
+            .post(format!("http://{}{path}", self.server))
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json")
+            .send(body.to_string())?;
+        answer.body_mut().read_to_vec()?;
+        Ok(answer.status().as_u16())
+    }
+}
+
+/// The lines of an event stream as they come. A frame of the transfer is a line of its own among them.
+pub(crate) async fn events(server: SocketAddr, token: &str) -> Result<Lines<BufReader<TcpStream>>, Fault> {
+    check(server)?;
+    let mut stream = TcpStream::connect(server).await?;
+    let head =
+        format!("GET /api/v1/events HTTP/1.1\r\nhost: {server}\r\nauthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await?;
+    let mut lines = BufReader::with_capacity(1_024, stream).lines();
+    match lines.next_line().await? {
+        Some(status) if status.starts_with("HTTP/1.1 200") => Ok(lines),
+        other => Err(format!("no stream: {}", other.unwrap_or_default()).into()),
+    }
+}
+
+fn check(server: SocketAddr) -> Result<(), Fault> {
+    if server.ip().is_loopback() { Ok(()) } else { Err(format!("{server} is not on this machine").into()) }
+}
