@@ -14,6 +14,10 @@ RUN cargo run --locked --package xtask -- site --toolchain installed \
     && cargo build --locked --release --package server
 
 FROM debian:bookworm-slim
+# Certificates that identity providers are checked against.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates \
+    && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --home-dir /var/lib/quota-marketplace --no-create-home --shell /usr/sbin/nologin quota \
     && install --directory --owner quota --group quota /var/lib/quota-marketplace
 COPY --from=build /source/target/release/quota-marketplace /usr/local/bin/

@@ -16,6 +16,10 @@ type MarketOptions = {
   database?: string;
   /** Enough for prices unless a test says otherwise. */
   history?: string;
+  /** Where it listens; without one on a free port. */
+  port?: number;
+  /** Settings by the names of their variables. */
+  environment?: Record<string, string>;
 };
 
 /** How long a demo may take to make its history, to listen, and to end the last minute of its history. */
@@ -35,7 +39,7 @@ export class Market {
   /** Starts a market on a free port of this machine. */
   static async start(options: MarketOptions = {}): Promise<Market> {
     const folder = await mkdtemp(join(tmpdir(), "quota-market-"));
-    const market = new Market(await freePort(), folder, options);
+    const market = new Market(options.port ?? (await freePort()), folder, options);
     await market.run();
     return market;
   }
@@ -49,7 +53,10 @@ export class Market {
     const database = this.options.database ?? `sqlite:${join(this.folder, "market.sqlite")}`;
     const place = ["--listen", `127.0.0.1:${this.port}`, "--database", database];
     const flags = ["demo", ...place, "--history", history, "--cycle", String(cycleSeconds)];
-    const child = spawn(program, flags, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, flags, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...this.options.environment },
+    });
     this.process = child;
     let failure: Error | undefined;
     child.on("error", (error) => (failure = error));

@@ -57,6 +57,8 @@ pub async fn run_demo(config: &Config, args: &DemoArgs) -> Result<(), AppError> 
 }
 
 async fn start(config: &Config, demo: Option<&DemoArgs>) -> Result<(), AppError> {
+    // Half of the settings of single sign-on is refused before anything is done.
+    config.provider()?;
     let listener = bind(config.server.listen).await?;
     let address = listener.local_addr().map_err(AppError::internal)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -226,7 +228,7 @@ impl Market {
         let market = Arc::new(MarketReader::new(store.clone(), Arc::clone(&clock), live.subscribe()));
         let services = Services::new(store.clone(), Arc::clone(&clock), IdSource::random(), market);
         let services = Arc::new(services);
-        let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth).await?);
+        let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth, config.provider()?).await?);
         let demo_accounts = if demo.is_some() { demo::ACCOUNTS.to_vec() } else { Vec::new() };
         gate.open(http::router(Parts {
             config: config.server.clone(),

@@ -12,6 +12,7 @@ pub mod ledger;
 pub mod link;
 pub mod organisation;
 mod parts;
+pub mod provider;
 pub mod sign_in;
 
 use common::api::ShellView;

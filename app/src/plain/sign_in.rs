@@ -17,37 +17,36 @@ pub struct SignInPage {
     pub kept_form: Option<String>,
     /// Accounts that anybody may use, in a demo: name, password, who it is.
     pub demo_accounts: Vec<(&'static str, &'static str, &'static str)>,
-    /// Other ways in: a name and the address that begins there.
-    pub providers: Vec<(String, String)>,
+    /// There is a way in by a password.
+    pub passwords: bool,
+    /// The identity provider: its name, and the address at which a sign-in by it begins.
+    pub provider: Option<(String, String)>,
 }
 
 /// The main part of the page.
 pub fn sign_in(page: SignInPage) -> AnyView {
-    let SignInPage { form: state, why, next, kept_form, demo_accounts, providers } = page;
+    let SignInPage { form: state, why, next, kept_form, demo_accounts, passwords, provider } = page;
     let fields = vec![
         field(&state, &Field { autocomplete: "username", ..Field::text("login", "Name or e-mail") }),
         field(&state, &Field::password("password", "Password", "current-password")),
         hidden("next", &next),
         kept_form.map(|kept| hidden("kept_form", &kept)).into_any(),
     ];
-    let providers = providers
-        .into_iter()
-        .map(|(name, address)| {
-            view! {
-                <p>
-                    <a class="button" href=address>
-                        {format!("Sign in with {name}")}
-                    </a>
-                </p>
-            }
-        })
-        .collect_view();
+    let provider = provider.map(|(name, address)| {
+        view! {
+            <p>
+                <a class="button" href=address>
+                    {format!("Sign in with {name}")}
+                </a>
+            </p>
+        }
+    });
     view! {
         <section class="panel" aria-label="Sign in">
             <div class="body">
                 {why.map(|why| view! { <p role="status">{why}</p> })}
-                {form(&state, "/sign-in", fields, "Sign in")}
-                {providers}
+                {provider}
+                {passwords.then(|| form(&state, "/sign-in", fields, "Sign in"))}
             </div>
         </section>
         {(!demo_accounts.is_empty()).then(|| demo(&demo_accounts))}

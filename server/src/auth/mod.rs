@@ -10,6 +10,7 @@ mod links;
 mod password;
 mod secret;
 mod sessions;
+mod single_sign_on;
 mod streams;
 mod tokens;
 
@@ -25,10 +26,13 @@ use self::limits::Limits;
 pub use self::links::{LinkFor, make_admin_link};
 pub use self::password::Passwords;
 pub use self::sessions::{DEVICE_SECONDS, IDLE_SECONDS};
+use self::single_sign_on::SingleSignOn;
+pub use self::single_sign_on::{Arrival, Departure, Return};
 pub use self::streams::{OpenStream, Streams};
 pub use self::tokens::{MOST_DAYS, NewToken, TOKEN_PREFIX};
 use crate::config::AuthConfig;
 use crate::error::AppError;
+use crate::oidc::Registration;
 use crate::policy::Viewer;
 use crate::services::{Services, accounts};
 use crate::store::accounts as stored;
@@ -40,6 +44,8 @@ pub struct Auth {
     passwords: Passwords,
     limits: Limits,
     streams: Streams,
+    single_sign_on: Option<SingleSignOn>,
+    takes_passwords: bool,
 }
 
 /// Where a request comes from.
@@ -69,11 +75,16 @@ pub struct Issued {
 }
 
 impl Auth {
-    /// Reads the key that signs access tokens, or makes it at the first start.
+    /// Reads the key that signs access tokens, or makes it at the first start. `provider` is what this server is to an
+    /// identity provider, where there is one.
     ///
     /// # Errors
     /// `Unavailable`: the database does not answer.
-    pub async fn open(services: Arc<Services>, config: &AuthConfig) -> Result<Self, AppError> {
+    pub async fn open(
+        services: Arc<Services>,
+        config: &AuthConfig,
+        provider: Option<Registration>,
+    ) -> Result<Self, AppError> {
         let key = match config.secret.reveal() {
             given if !given.is_empty() => given.as_bytes().to_vec(),
             _ => {
@@ -85,6 +96,10 @@ impl Auth {
         };
         Ok(Self {
             keys: Keys::new(&key)?,
+            single_sign_on: provider
+                .map(|provider| SingleSignOn::new(provider, &key, Arc::clone(&services.clock)))
+                .transpose()?,
+            takes_passwords: config.passwords,
             passwords: Passwords::default(),
             limits: Limits::new(&services.clock),
             streams: Streams::default(),
@@ -102,6 +117,12 @@ impl Auth {
     #[must_use]
     pub fn passwords(&self) -> &Passwords {
         &self.passwords
+    }
+
+    /// Whether people may sign in by a password.
+    #[must_use]
+    pub fn takes_passwords(&self) -> bool {
+        self.takes_passwords
     }
 
     fn now(&self) -> Instant {

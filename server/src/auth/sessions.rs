@@ -34,8 +34,13 @@ impl Auth {
     ///
     /// # Errors
     /// `Invalid`: no account has this login and this password; it does not say which of the two is wrong, and takes as
-    /// long in either case. `TooManyRequests`: too many attempts.
+    /// long in either case. `TooManyRequests`: too many attempts. `Forbidden`: nobody signs in by a password here.
     pub async fn sign_in(&self, login: &str, password: &str, client: &Client) -> Result<Issued, AppError> {
+        if !self.takes_passwords() {
+            return Err(AppError::forbidden(
+                "signing in by a password is turned off; use the identity provider",
+            ));
+        }
         self.limits.address(client.address)?;
         let login = login.trim().to_lowercase();
         let found = stored::find_login(&mut self.services.store.read().await?, &login).await?;

@@ -22,6 +22,7 @@ pub use secret::Secret;
 pub use server::ServerConfig;
 
 use crate::error::AppError;
+use crate::oidc::Registration;
 
 /// What every environment variable of this program begins with.
 pub const ENVIRONMENT_PREFIX: &str = "QUOTA_MARKETPLACE_";
@@ -95,6 +96,20 @@ impl Config {
             config.apply(name, value, &Origin::Flag((*flag).to_owned()))?;
         }
         Ok(config)
+    }
+
+    /// What this server is to an identity provider; none without one.
+    ///
+    /// # Errors
+    /// `Config`: settings of single sign-on are missing or contradict each other, or nobody could sign in.
+    pub fn provider(&self) -> Result<Option<Registration>, AppError> {
+        let provider = self.oidc.registration(&self.server.public_url)?;
+        if provider.is_none() && !self.auth.passwords {
+            return Err(AppError::config(
+                "auth.passwords is false and oidc.issuer is not set: nobody could sign in",
+            ));
+        }
+        Ok(provider)
     }
 
     fn apply(&mut self, name: &str, value: &str, origin: &Origin) -> Result<(), AppError> {

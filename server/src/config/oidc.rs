@@ -53,7 +53,7 @@ impl OidcConfig {
         if self.issuer.is_empty() {
             let set = [
                 ("oidc.client_id", !self.client_id.is_empty()),
-                ("oidc.client_secret", self.client_secret != Secret::default()),
+                ("oidc.client_secret", !self.client_secret.reveal().is_empty()),
                 ("oidc.client_secret_file", !self.client_secret_file.is_empty()),
                 ("oidc.groups", !self.groups.is_empty()),
                 ("oidc.admit_everyone", self.admit_everyone),

@@ -6,6 +6,7 @@ use axum::response::Response;
 
 use crate::auth::{ACCESS_SECONDS, DEVICE_SECONDS, IDLE_SECONDS, Issued};
 use crate::config::ServerConfig;
+use crate::oidc::flow::FLOW_SECONDS;
 
 /// The access token.
 pub(super) const ACCESS: &str = "qm_access";
@@ -13,6 +14,8 @@ pub(super) const ACCESS: &str = "qm_access";
 pub(super) const REFRESH: &str = "qm_refresh";
 /// The mark of a device that signed in.
 pub(super) const DEVICE: &str = "qm_device";
+/// A sign-in under way at the identity provider.
+pub(super) const DEPARTED: &str = "qm_departed";
 /// What was just done, shown by the next page.
 pub(super) const NOTICE: &str = "qm_notice";
 
@@ -69,6 +72,16 @@ impl Cookies {
     pub(super) fn signed_out(&mut self) {
         self.put(ACCESS, "", 0);
         self.put(REFRESH, "", 0);
+    }
+
+    /// Lets a browser carry its sign-in to the identity provider and back.
+    pub(super) fn departed(&mut self, flow: &str) {
+        self.put(DEPARTED, flow, FLOW_SECONDS);
+    }
+
+    /// Removes what [`Cookies::departed`] set.
+    pub(super) fn arrived(&mut self) {
+        self.put(DEPARTED, "", 0);
     }
 
     /// Leaves a notice for the next page.

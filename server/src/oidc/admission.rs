@@ -42,46 +42,36 @@ pub enum Decision {
     Create(Option<Grants>),
     /// The account is signed in.
     SignIn(UserId, Option<Grants>),
-    /// The person is refused; what the groups gave before is taken from the account.
-    Withdraw(UserId, Fault),
+    /// The person is in no mapped group any more: what the groups gave is taken from the account.
+    Withdraw(UserId),
     /// The person is refused.
     Refuse(Fault),
 }
 
-/// Decides. Grants replace what the account has; without them it keeps what it has.
-#[must_use]
-pub fn decide(admission: &Admission, person: &Person, known: Option<Known>) -> Decision {
-    if known.as_ref().is_some_and(|known| known.disabled) {
-        return Decision::Refuse(Fault::Disabled);
-    }
-    let known = known.map(|known| known.user);
+/// What the person's groups give here; none where groups mean nothing.
+///
+/// # Errors
+/// `NoGroups`: the provider did not say them.
+pub fn grants(admission: &Admission, person: &Person) -> Result<Option<Grants>, Fault> {
     match admission {
-        Admission::Mapped { claim, map } => {
-            let groups = match groups(&person.claims, claim) {
-                Ok(groups) => groups,
-                Err(fault) => return Decision::Refuse(fault),
-            };
-            let grants = map.grants(&groups);
-            match (grants.is_empty(), known) {
-                (false, Some(user)) => Decision::SignIn(user, Some(grants)),
-                (false, None) => Decision::Create(Some(grants)),
-                (true, Some(user)) => Decision::Withdraw(user, no_mapped_group(person, &groups)),
-                (true, None) => Decision::Refuse(no_mapped_group(person, &groups)),
-            }
-        }
-        Admission::Everyone => known.map_or(Decision::Create(None), |user| Decision::SignIn(user, None)),
-        Admission::LinkedOnly => {
-            known.map_or(Decision::Refuse(Fault::NoAccount), |user| Decision::SignIn(user, None))
-        }
+        Admission::Mapped { claim, map } => Ok(Some(map.grants(&groups(&person.claims, claim)?))),
+        Admission::Everyone | Admission::LinkedOnly => Ok(None),
     }
 }
 
-fn no_mapped_group(person: &Person, groups: &[String]) -> Fault {
-    Fault::NoMappedGroup(format!(
-        "subject {:?} is in {} groups, none of them mapped",
-        person.subject,
-        groups.len()
-    ))
+/// Decides. Grants replace what the account has; without them it keeps what it has.
+#[must_use]
+pub fn decide(admission: &Admission, grants: Option<Grants>, known: Option<Known>) -> Decision {
+    if known.as_ref().is_some_and(|known| known.disabled) {
+        return Decision::Refuse(Fault::Disabled);
+    }
+    match (known.map(|known| known.user), grants) {
+        (Some(user), Some(grants)) if grants.is_empty() => Decision::Withdraw(user),
+        (None, Some(grants)) if grants.is_empty() => Decision::Refuse(Fault::NoMappedGroup),
+        (Some(user), grants) => Decision::SignIn(user, grants),
+        (None, None) if *admission == Admission::LinkedOnly => Decision::Refuse(Fault::NoAccount),
+        (None, grants) => Decision::Create(grants),
+    }
 }
 
 /// The groups of a claim: a list of texts, or one text.
@@ -154,9 +144,17 @@ mod tests {
         map.grants(&groups.iter().map(|group| (*group).to_owned()).collect::<Vec<_>>())
     }
 
+    /// The whole way from claims to the decision.
+    fn decide_on(admission: &Admission, claims: &Value, known: Option<Known>) -> Decision {
+        match super::grants(admission, &person(claims)) {
+            Ok(grants) => decide(admission, grants, known),
+            Err(fault) => Decision::Refuse(fault),
+        }
+    }
+
     #[test]
     fn mapped_groups_decide() {
-        let decide = |claims: Value, known| decide(&mapped(), &person(&claims), known);
+        let decide = |claims: Value, known| decide_on(&mapped(), &claims, known);
         let both = json!({"groups": ["ml", "admins", "other"]});
         assert_eq!(decide(both.clone(), None), Decision::Create(Some(grants(&["ml", "admins"]))));
         assert_eq!(decide(both, known(false)), Decision::SignIn(user(), Some(grants(&["ml", "admins"]))));
@@ -166,13 +164,8 @@ mod tests {
     #[test]
     fn without_a_mapped_group_nobody_comes_in_and_what_the_groups_gave_is_withdrawn() {
         for none in [json!({"groups": []}), json!({"groups": ["other"]}), json!({"groups": "ADMINS"})] {
-            let new = decide(&mapped(), &person(&none), None);
-            assert!(matches!(new, Decision::Refuse(Fault::NoMappedGroup(_))), "{none}: {new:?}");
-            let old = decide(&mapped(), &person(&none), known(false));
-            assert!(
-                matches!(&old, Decision::Withdraw(of, Fault::NoMappedGroup(_)) if *of == user()),
-                "{none}: {old:?}"
-            );
+            assert_eq!(decide_on(&mapped(), &none, None), Decision::Refuse(Fault::NoMappedGroup), "{none}");
+            assert_eq!(decide_on(&mapped(), &none, known(false)), Decision::Withdraw(user()), "{none}");
         }
     }
 
@@ -185,7 +178,7 @@ mod tests {
             json!({"groups": ["ml", 1]}),
         ] {
             for account in [None, known(false)] {
-                let decision = decide(&mapped(), &person(&none), account);
+                let decision = decide_on(&mapped(), &none, account);
                 assert!(matches!(decision, Decision::Refuse(Fault::NoGroups(_))), "{none}: {decision:?}");
             }
         }
@@ -194,19 +187,19 @@ mod tests {
     #[test]
     fn a_closed_account_stays_closed_whatever_the_groups_say() {
         for admission in [mapped(), Admission::Everyone, Admission::LinkedOnly] {
-            let claims = person(&json!({"groups": ["admins"]}));
-            assert_eq!(decide(&admission, &claims, known(true)), Decision::Refuse(Fault::Disabled));
+            let claims = json!({"groups": ["admins"]});
+            assert_eq!(decide_on(&admission, &claims, known(true)), Decision::Refuse(Fault::Disabled));
         }
     }
 
     #[test]
     fn without_rules_the_account_keeps_what_it_has() {
-        let claims = person(&json!({"groups": ["admins"], "email": "admin@example.com"}));
+        let claims = json!({"groups": ["admins"], "email": "admin@example.com"});
         let known = || known(false);
-        assert_eq!(decide(&Admission::Everyone, &claims, None), Decision::Create(None));
-        assert_eq!(decide(&Admission::Everyone, &claims, known()), Decision::SignIn(user(), None));
-        assert_eq!(decide(&Admission::LinkedOnly, &claims, None), Decision::Refuse(Fault::NoAccount));
-        assert_eq!(decide(&Admission::LinkedOnly, &claims, known()), Decision::SignIn(user(), None));
+        assert_eq!(decide_on(&Admission::Everyone, &claims, None), Decision::Create(None));
+        assert_eq!(decide_on(&Admission::Everyone, &claims, known()), Decision::SignIn(user(), None));
+        assert_eq!(decide_on(&Admission::LinkedOnly, &claims, None), Decision::Refuse(Fault::NoAccount));
+        assert_eq!(decide_on(&Admission::LinkedOnly, &claims, known()), Decision::SignIn(user(), None));
     }
 
     #[test]

@@ -37,11 +37,13 @@ pub enum Fault {
     /// The provider did not say the person's groups.
     NoGroups(String),
     /// None of the person's groups means anything here.
-    NoMappedGroup(String),
+    NoMappedGroup,
     /// The person has no account here, and none is made.
     NoAccount,
     /// The account here is closed.
     Disabled,
+    /// An account was being linked, and its owner is not signed in any more.
+    NotOwner,
     /// The person at the provider is linked to another account.
     LinkedElsewhere,
 }
@@ -119,11 +121,11 @@ impl Fault {
                 format!("{provider} did not say which groups you are in, and this market needs them; tell an admin: {log}"),
                 Some(cause),
             ),
-            Self::NoMappedGroup(cause) => (
+            Self::NoMappedGroup => (
                 Forbidden,
                 "none of your groups has a role or a team in this market; ask an admin for one, then sign in again"
                     .to_owned(),
-                Some(cause),
+                None,
             ),
             Self::NoAccount => (
                 Forbidden,
@@ -136,9 +138,14 @@ impl Fault {
             Self::Disabled => {
                 (Forbidden, "your account is closed; ask an admin to open it again".to_owned(), None)
             }
+            Self::NotOwner => (
+                Forbidden,
+                "an account is linked by its owner, who is not signed in any more; sign in and begin again".to_owned(),
+                None,
+            ),
             Self::LinkedElsewhere => (
                 Conflict,
-                format!("this person at {provider} is linked to another account; unlink it there first"),
+                format!("this person at {provider} is linked to another account; sign in to that one and unlink it there"),
                 None,
             ),
         }
@@ -174,7 +181,6 @@ mod tests {
             Fault::WrongSignature(cause()),
             Fault::Malformed(cause()),
             Fault::NoGroups(cause()),
-            Fault::NoMappedGroup(cause()),
         ] {
             let error = fault.into_error("Example ID");
             assert!(!error.message().contains("secret"), "{error}");

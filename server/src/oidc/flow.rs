@@ -80,18 +80,20 @@ impl Flow {
     /// The address that the browser is sent to.
     #[must_use]
     pub fn authorization_url(&self, endpoint: &str, registration: &Registration) -> String {
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("response_type", "code")
-            .append_pair("client_id", &registration.client_id)
-            .append_pair("redirect_uri", &registration.redirect_url)
-            .append_pair("scope", &registration.scopes)
-            .append_pair("state", &self.state)
-            .append_pair("nonce", &self.nonce)
-            .append_pair("code_challenge", &challenge(&self.verifier))
-            .append_pair("code_challenge_method", "S256")
-            .finish();
-        let separator = if endpoint.contains('?') { '&' } else { '?' };
-        format!("{endpoint}{separator}{query}")
+        let challenge = challenge(&self.verifier);
+        with_query(
+            endpoint,
+            &[
+                ("response_type", "code"),
+                ("client_id", &registration.client_id),
+                ("redirect_uri", &registration.redirect_url),
+                ("scope", &registration.scopes),
+                ("state", &self.state),
+                ("nonce", &self.nonce),
+                ("code_challenge", &challenge),
+                ("code_challenge_method", "S256"),
+            ],
+        )
     }
 
     /// The sign-in as a cookie's value.
@@ -150,8 +152,8 @@ impl Flow {
 
     /// What is kept of a sign-in that was finished, so that it is not finished again.
     #[must_use]
-    pub fn spent_mark(&self) -> String {
-        hex::encode(Sha256::digest(self.state.as_bytes()))
+    pub fn spent_mark(&self) -> [u8; 32] {
+        Sha256::digest(self.state.as_bytes()).into()
     }
 }
 
@@ -168,6 +170,28 @@ pub struct Answer {
     pub error: Option<String>,
     /// More about it.
     pub error_description: Option<String>,
+}
+
+impl Registration {
+    /// The address at which a browser signs out at the provider, and from which it comes back here.
+    #[must_use]
+    pub fn sign_out_url(&self, endpoint: &str, id_token: &str) -> String {
+        with_query(
+            endpoint,
+            &[
+                ("id_token_hint", id_token),
+                ("client_id", &self.client_id),
+                ("post_logout_redirect_uri", &self.signed_out_url),
+            ],
+        )
+    }
+}
+
+/// An address with these names and values added to its query.
+fn with_query(endpoint: &str, pairs: &[(&str, &str)]) -> String {
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    let separator = if endpoint.contains('?') { '&' } else { '?' };
+    format!("{endpoint}{separator}{query}")
 }
 
 /// The challenge of a verifier (RFC 7636, S256).

@@ -27,6 +27,9 @@ const KEPT_SECONDS: i64 = 3_600;
 /// Least time between two readings of the keys for the sake of an unknown one, in seconds.
 const REREAD_SECONDS: i64 = 30;
 
+/// How long a provider that does not answer is taken to be away, in seconds: many who come at once wait for one try.
+const AWAY_SECONDS: i64 = 5;
+
 /// What the provider says of itself, as far as it is of use here.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Metadata {
@@ -57,6 +60,8 @@ pub struct SignedIn {
 #[derive(Default)]
 struct Kept {
     metadata: Option<(Instant, Arc<Metadata>)>,
+    /// Since when it is away, and why.
+    away: Option<(Instant, String)>,
     keys: Option<(Instant, Arc<JwkSet>)>,
     reread_at: Option<Instant>,
 }
@@ -101,24 +106,28 @@ impl Provider {
     pub async fn metadata(&self) -> Result<Arc<Metadata>, Fault> {
         let mut kept = self.kept.lock().await;
         let now = self.clock.now();
-        let old = match &kept.metadata {
-            Some((read_at, metadata)) if now < read_at.plus_seconds(KEPT_SECONDS) => {
-                return Ok(Arc::clone(metadata));
+        let old = kept.metadata.clone();
+        if let Some((read_at, metadata)) = &old
+            && now < read_at.plus_seconds(KEPT_SECONDS)
+        {
+            return Ok(Arc::clone(metadata));
+        }
+        let read = match &kept.away {
+            Some((since, cause)) if now < since.plus_seconds(AWAY_SECONDS) => {
+                Err(Fault::ProviderDown(cause.clone()))
             }
-            old => old.as_ref().map(|(_, metadata)| Arc::clone(metadata)),
+            _ => self.read_metadata().await,
         };
-        match (self.read_metadata().await, old) {
+        match (read, old) {
             (Ok(metadata), _) => {
                 let metadata = Arc::new(metadata);
-                kept.metadata = Some((now, Arc::clone(&metadata)));
+                (kept.metadata, kept.away) = (Some((now, Arc::clone(&metadata))), None);
                 Ok(metadata)
             }
-            (Err(Fault::ProviderDown(cause)), Some(old)) => {
-                tracing::warn!(
-                    cause,
-                    "the identity provider's description can't be read again; the last one is used"
-                );
-                Ok(old)
+            (Err(Fault::ProviderDown(cause)), old) => {
+                tracing::warn!(cause, "the identity provider does not describe itself");
+                kept.away = Some((now, cause.clone()));
+                old.map(|(_, metadata)| metadata).ok_or(Fault::ProviderDown(cause))
             }
             (Err(fault), _) => Err(fault),
         }

@@ -15,6 +15,7 @@ pub mod people;
 pub mod periods;
 mod queue;
 pub mod read;
+pub(crate) mod single_sign_on;
 pub mod supply;
 pub mod version;
 pub mod watch;

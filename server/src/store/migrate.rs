@@ -31,6 +31,7 @@ macro_rules! steps {
             5 "audit_allowances",
             6 "bids",
             7 "caps_and_pauses",
+            8 "single_sign_on",
         )
     };
 }

@@ -21,6 +21,7 @@ pub mod queue;
 pub mod results;
 pub mod rollup;
 pub mod sessions;
+pub mod single_sign_on;
 pub mod traces;
 pub mod usage;
 

@@ -107,7 +107,7 @@ impl TestApp {
         let shutdown = CancellationToken::new();
         let site = Some(SiteFiles::default());
         let services = services(&store.store, &clock, market);
-        let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth).await.unwrap());
+        let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth, None).await.unwrap());
         let router = http::router(Parts {
             config: config.server,
             services: Arc::clone(&services),
@@ -127,7 +127,7 @@ impl TestApp {
         let clock = Arc::new(self.clock.clone());
         let market = Arc::new(MarketReader::new(self.store.store.clone(), clock, live.subscribe()));
         let services = services(&self.store.store, &self.clock, market);
-        let auth = Auth::open(Arc::clone(&services), &Config::default().auth).await.unwrap();
+        let auth = Auth::open(Arc::clone(&services), &Config::default().auth, None).await.unwrap();
         http::router(Parts {
             config: Config::default().server,
             services,

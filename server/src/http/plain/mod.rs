@@ -7,6 +7,7 @@ mod budget;
 mod fields;
 mod link;
 mod organisation;
+mod provider;
 pub(super) mod sign_in;
 
 use app::document::SiteFiles;
@@ -31,6 +32,9 @@ use crate::policy::Viewer;
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/sign-in", get(sign_in::page).post(sign_in::sign_in))
+        .route("/sign-in/oidc", get(provider::depart))
+        .route("/sign-in/oidc/callback", get(provider::arrive))
+        .route("/account/provider", post(provider::link))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/link/{secret}", get(link::page).post(link::used))
         .merge(budget::routes())

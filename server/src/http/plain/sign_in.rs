@@ -1,6 +1,7 @@
 //! Signing in and out. A form that was sent when the session was over is carried through the sign-in.
 
 use app::plain::form::FormState;
+use app::plain::provider::signed_out;
 use app::plain::sign_in::{KeptForm, SignInPage, kept, sign_in as view};
 use axum::Extension;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -20,7 +21,7 @@ const TITLE: &str = "Sign in";
 #[derive(Deserialize)]
 pub(in crate::http) struct SignInQuery {
     #[serde(default)]
-    next: String,
+    pub(super) next: String,
 }
 
 /// A form on its way through a sign-in.
@@ -46,7 +47,14 @@ pub(in crate::http) async fn page(
 }
 
 fn empty(plain: &Plain, next: String) -> SignInPage {
-    SignInPage { next, demo_accounts: plain.state().demo_accounts().to_vec(), ..SignInPage::default() }
+    let auth = plain.state().auth();
+    let begins_at = |next: &str| {
+        let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+        format!("/sign-in/oidc?next={next}")
+    };
+    let provider = auth.provider_name().map(|name| (name.to_owned(), begins_at(&next)));
+    let demo_accounts = plain.state().demo_accounts().to_vec();
+    SignInPage { next, passwords: auth.takes_passwords(), demo_accounts, provider, ..SignInPage::default() }
 }
 
 /// Signs in.
@@ -113,7 +121,12 @@ pub(in crate::http) async fn keep_form(state: AppState, request: Request) -> Res
 
 /// Signs out here.
 pub(in crate::http) async fn sign_out(mut plain: Plain, viewer: Viewer) -> Response {
+    let mut elsewhere = None;
     if let Via::Session(session) = &viewer.via {
+        elsewhere = plain.state().auth().provider_sign_out(session).await.unwrap_or_else(|error| {
+            tracing::warn!(cause = %error.private_context(), "no sign-out at the identity provider: {error}");
+            None
+        });
         match plain.state().auth().end_session(&viewer.user, session).await {
             // One that ended a moment before is as good as ended now.
             Ok(()) => {}
@@ -122,5 +135,10 @@ pub(in crate::http) async fn sign_out(mut plain: Plain, viewer: Viewer) -> Respo
         }
     }
     plain.cookies().signed_out();
+    if let Some((name, address)) = elsewhere {
+        // The page stands for nobody any more.
+        plain.shell = None;
+        return plain.ok("Signed out", || signed_out(&name, address));
+    }
     plain.done("/sign-in", "You are signed out on this device.")
 }
