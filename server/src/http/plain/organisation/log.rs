@@ -73,14 +73,14 @@ fn read_filter(fields: &[(String, String)]) -> Result<AuditFilter, AppError> {
 async fn watch(plain: Plain, viewer: Viewer) -> Response {
     match plain.state().services().watch_list(&viewer).await {
         Ok(list) => {
-            let page = watch_page(&viewer, list);
+            let page = watch_page(&viewer, &list);
             plain.ok("Watch list", || overview(page))
         }
         Err(error) => plain.problem(&error),
     }
 }
 
-fn watch_page(viewer: &Viewer, list: WatchList) -> OverviewPage {
+fn watch_page(viewer: &Viewer, list: &WatchList) -> OverviewPage {
     let team = |watched: &Watched| {
         Cell::Links(vec![link(format!("/organisation/teams/{}", watched.team), watched.name.clone())])
     };
