@@ -9,8 +9,10 @@ import { element, fieldsOf, go, here, parsed, read, send } from "qm-forms";
 import { morph } from "qm-morph";
 import { Queue, keepOrder } from "qm-queue";
 
-// What was done on the page before, said on the one that follows.
+// What was done on the page before, said on the one that follows. The router may make that page twice in a row, so it is
+// remembered a little longer than for one.
 let said = null;
+const SAID_MILLIS = 3000;
 
 const EVENTS = ["submit", "change", "input", "click", "keydown", "pointerdown", "pointermove", "pointerup", "pointercancel", "pointerover", "pointerout", "focusout"];
 
@@ -86,7 +88,6 @@ class Bids extends HTMLElement {
   #settle() {
     if (said?.to === here()) {
       this.#say(element("p", "outcome done", said.text));
-      said = null;
     }
     this.#count();
     const form = this.querySelector("form[data-draft]");
@@ -140,6 +141,7 @@ class Bids extends HTMLElement {
     event.preventDefault();
     if (this.#sending) return;
     this.#sending = true;
+    said = null;
     form.setAttribute("aria-busy", "true");
     const before = this.#draft?.values();
     try {
@@ -158,7 +160,9 @@ class Bids extends HTMLElement {
     if (this.#draft) this.#draft.forget();
     else for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = false;
     const address = to.split("#")[0];
-    said = { to: address, text };
+    const done = { to: address, text };
+    said = done;
+    setTimeout(() => said === done && (said = null), SAID_MILLIS);
     if (address === here()) await this.#refresh(true);
     else go(address);
   }

@@ -16,6 +16,8 @@ export const read = (address) => ask(`/pages/bids?${new URLSearchParams({ addres
 export const send = (address, body) =>
   ask("/pages/send-bids", {
     method: "POST",
+    // What was sent is done, even where the page is left at once.
+    keepalive: true,
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ address, body: String(body) }),
   });

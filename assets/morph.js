@@ -9,7 +9,10 @@ function isOwn(old, fresh) {
   return old.hasAttribute("data-notice") && fresh.childNodes.length === 0;
 }
 
-const alike = (old, fresh) => old.nodeType === fresh.nodeType && old.nodeName === fresh.nodeName && !old.id && !fresh.id;
+// The property of a form is no id where one of its fields has that name.
+const idOf = (node) => node.getAttribute?.("id");
+const alike = (old, fresh) =>
+  old.nodeType === fresh.nodeType && old.nodeName === fresh.nodeName && !idOf(old) && !idOf(fresh);
 
 function morphNode(old, fresh) {
   if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -29,10 +32,10 @@ function morphNode(old, fresh) {
 }
 
 export function morph(old, fresh) {
-  const byId = new Map([...old.children].filter(({ id }) => id).map((child) => [child.id, child]));
+  const byId = new Map([...old.children].filter(idOf).map((child) => [idOf(child), child]));
   let at = old.firstChild;
   for (const next of [...fresh.childNodes]) {
-    const named = next.id && byId.get(next.id);
+    const named = idOf(next) && byId.get(idOf(next));
     if (named) {
       if (named === at) at = at.nextSibling;
       else old.insertBefore(named, at);

@@ -123,7 +123,7 @@ test("a bid is moved by keys and by dragging, and a screen reader hears where it
   await page.keyboard.press("Home");
   await expect(handle).toBeFocused();
   await expect(page.locator("[data-moved]")).toContainText(`${name} is at place 1 of`);
-  await expect(page.locator("[data-notice]")).toContainText("takes effect in the next cycle");
+  await expect(page.locator("[data-notice]")).toContainText("The new order takes effect");
   await page.reload();
   expect((await order(page))[0]).toBe(name);
   const target = page.locator("table.queue tbody tr").nth(1);
@@ -135,7 +135,7 @@ test("a bid is moved by keys and by dragging, and a screen reader hears where it
   await page.mouse.up();
   await expect.poll(async () => (await order(page))[1]).toBe(name);
   await page.mouse.move(5, 5);
-  await expect(page.locator("[data-notice]")).toContainText("takes effect in the next cycle");
+  await expect(page.locator("[data-notice]")).toContainText("The new order takes effect");
   await page.reload();
   expect((await order(page))[1]).toBe(name);
 });
@@ -143,7 +143,7 @@ test("a bid is moved by keys and by dragging, and a screen reader hears where it
 test("an edit that meets another one shows what changed and keeps what was typed", async ({ page, context }) => {
   const name = newName("conflict");
   await place(page, name);
-  await rowOf(page, name).getByRole("link", { name: /^Edit/ }).click();
+  await open(page, (await rowOf(page, name).getByRole("link", { name: /^Edit/ }).getAttribute("href")) ?? "");
   const limit = (on: Page) => on.getByLabel("Limit in local credits per chip-hour");
   await limit(page).fill("0.03");
   const elsewhere = await context.newPage();
