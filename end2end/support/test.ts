@@ -1,9 +1,12 @@
 import { type Page, test as base, expect } from "@playwright/test";
 import { Market } from "./market.js";
+import { People, type Person } from "./people.js";
 
 export { expect };
 
 type TestFixtures = {
+  /** Who is signed in when a test begins. */
+  as: Person | "nobody";
   /** Messages that a test expects on the console; all others fail it. */
   expectedMessages: RegExp[];
   /** Fails a test whose pages wrote an error to the console. */
@@ -13,6 +16,8 @@ type TestFixtures = {
 type WorkerFixtures = {
   /** The market of this worker. */
   market: Market;
+  /** The people of this worker's market. */
+  people: People;
 };
 
 export const test = base.extend<TestFixtures, WorkerFixtures>({
@@ -24,6 +29,11 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     },
     { scope: "worker", timeout: 180_000 },
   ],
+  people: [async ({ market }, use) => use(new People(market.base)), { scope: "worker" }],
+  as: ["engineer", { option: true }],
+  storageState: async ({ as, people }, use) => {
+    await use(as === "nobody" ? { cookies: [], origins: [] } : await people.state(as));
+  },
   baseURL: async ({ market }, use) => use(market.base),
   expectedMessages: [[], { option: true }],
   quietConsole: [

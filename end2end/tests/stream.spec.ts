@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { Market } from "../support/market.js";
+import { signIn } from "../support/people.js";
 import { Postgres } from "../support/postgres.js";
 import { expect, open, shownCycle, streamState, test } from "../support/test.js";
 import { Wire } from "../support/wire.js";
@@ -59,7 +60,9 @@ test("a market that is killed and started again goes on, and so does the page", 
   const market = await Market.start();
   try {
     const noted = await noteCycles(page);
-    await open(page, `${market.base}/`);
+    await page.goto(`${market.base}/`);
+    await signIn(page, "engineer");
+    await expect(page.locator("html")).toHaveAttribute("data-hydrated", "");
     await expect(streamState(page)).toHaveAttribute("data-state", "live");
     await expect.poll(async () => (await noted()).length).toBeGreaterThan(1);
     const before = await shownCycle(page);
@@ -80,7 +83,9 @@ test("a market whose database goes away says that it is stale, and recovers", as
   const database = await Postgres.start();
   const market = await Market.start({ database: database.url, history: "1h" });
   try {
-    await open(page, `${market.base}/`);
+    await page.goto(`${market.base}/`);
+    await signIn(page, "engineer");
+    await expect(page.locator("html")).toHaveAttribute("data-hydrated", "");
     await expect(streamState(page)).toHaveAttribute("data-state", "live");
     const rows = await page.locator("table.prices tbody tr").count();
 
@@ -106,7 +111,9 @@ test("a market whose database goes away says that it is stale, and recovers", as
 test("a page of a market that began anew reads everything again", async ({ page, request }) => {
   const market = await Market.start({ history: "12h" });
   try {
-    await open(page, `${market.base}/`);
+    await page.goto(`${market.base}/`);
+    await signIn(page, "engineer");
+    await expect(page.locator("html")).toHaveAttribute("data-hydrated", "");
     await expect(streamState(page)).toHaveAttribute("data-state", "live");
     await page.evaluate(() => (document.documentElement.dataset.loadedOnce = "yes"));
     const before = await shownCycle(page);

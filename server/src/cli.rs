@@ -31,8 +31,8 @@ const EXAMPLES: &str = "\
 Examples:
   quota-marketplace demo --database demo.sqlite
       a market made from a real cluster's history, at http://127.0.0.1:7878
-  quota-marketplace serve --listen [::]:8080
-      the market of ./quota-marketplace.sqlite on port 8080
+  quota-marketplace serve
+      the market of ./quota-marketplace.sqlite; it prints a link for the first admin
   quota-marketplace clear market.json
       one clearing by hand, from a file
   quota-marketplace config > quota-marketplace.toml

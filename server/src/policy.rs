@@ -234,6 +234,19 @@ impl Viewer {
         self.may(action, object).is_ok()
     }
 
+    /// The session of a person at a browser. What a token must never do, such as make another one, asks for it.
+    ///
+    /// # Errors
+    /// `Forbidden`: a token asks.
+    pub fn at_browser(&self) -> Result<&SessionId, AppError> {
+        match &self.via {
+            Via::Session(session) => Ok(session),
+            Via::Token { .. } => {
+                Err(AppError::forbidden("a token can't do this; sign in with a browser and do it there"))
+            }
+        }
+    }
+
     fn is(&self, relation: Relation, object: Object<'_>) -> bool {
         let membership = match object {
             Object::Team { team, .. } => self.teams.get(team),

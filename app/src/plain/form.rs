@@ -25,7 +25,7 @@ impl FormState {
     /// above the form.
     #[must_use]
     pub fn refused(values: Vec<(String, String)>, problem: &Problem) -> Self {
-        let refusal = problem.errors.is_empty().then(|| problem.detail.clone());
+        let refusal = problem.errors.is_empty().then(|| as_sentence(&problem.detail));
         Self { values, faults: problem.errors.clone(), refusal }
     }
 
@@ -118,6 +118,13 @@ fn sentence(label: &str, fault: &str) -> String {
     let goes_on =
         ["is ", "has ", "must ", "may ", "names ", "lies "].iter().any(|word| fault.starts_with(word));
     if goes_on { format!("{label} {fault}.") } else { format!("{fault}.") }
+}
+
+/// A message of the server, which stands after other words elsewhere, as a sentence of its own.
+fn as_sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
 }
 
 /// A field of one line. What was typed is kept, except a password.

@@ -5,6 +5,7 @@
 //! is refused is rendered again with what was typed and the faults beside their fields ([`form`]); one that is accepted
 //! is answered with a redirect, and the page after it shows a notice.
 
+pub mod account;
 pub mod audit;
 pub mod budget;
 pub mod form;

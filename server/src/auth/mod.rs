@@ -125,6 +125,15 @@ impl Auth {
         self.takes_passwords
     }
 
+    /// An account.
+    ///
+    /// # Errors
+    /// `NotFound`: there is none of this id.
+    pub async fn account(&self, user: &UserId) -> Result<stored::Account, AppError> {
+        let found = stored::find(&mut self.services.store.read().await?, user).await?;
+        found.ok_or_else(|| AppError::not_found("account", user))
+    }
+
     fn now(&self) -> Instant {
         self.services.now()
     }

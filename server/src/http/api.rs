@@ -1,7 +1,8 @@
 //! `/api/v1`: the same values that the pages show. A route and its description stand in one place.
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::HeaderMap;
+use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use common::api::{
     AllocationsQuery, AllocationsView, BookView, CycleSummary, CycleView, GroupBy, MarketView, Page,
@@ -18,7 +19,7 @@ use super::AppState;
 use super::answer::{Format, answer};
 use super::extract::{Query, Segment};
 use crate::error::AppError;
-use crate::policy::Viewer;
+use crate::policy::{Action, Object, Viewer};
 use crate::services::audit::Origin;
 
 /// The routes, under `/api/v1`.
@@ -30,6 +31,13 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(allocations))
         .routes(routes!(cycles))
         .routes(routes!(cycle))
+        .route_layer(from_fn(may_read_market))
+}
+
+/// Refuses a token that may not read.
+async fn may_read_market(viewer: Viewer, request: Request, next: Next) -> Result<Response, AppError> {
+    viewer.may(Action::ReadMarket, Object::Organisation)?;
+    Ok(next.run(request).await)
 }
 
 /// What any route may answer instead.
@@ -42,6 +50,12 @@ pub(super) enum Problems {
     /// It does not exist
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(Problem),
+    /// Nobody is signed in, or the session or token is over
+    #[response(status = 401, content_type = "application/problem+json")]
+    Unauthenticated(Problem),
+    /// The viewer, or the token, may not do this
+    #[response(status = 403, content_type = "application/problem+json")]
+    Forbidden(Problem),
     /// The database does not answer
     #[response(status = 503, content_type = "application/problem+json")]
     Unavailable(Problem),

@@ -44,7 +44,7 @@ impl IntoResponse for Readiness {
 }
 
 /// The process is alive.
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "Alive", body = Health)))]
+#[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, description = "Alive", body = Health)))]
 pub(super) async fn healthz() -> Response {
     uncached(StatusCode::OK, Health { status: "ok" })
 }
@@ -52,7 +52,7 @@ pub(super) async fn healthz() -> Response {
 /// The database answers and cycles clear in time. A stale market is still shown, so it answers 200 and says so;
 /// an unreachable database answers 503, as does a server that still waits for it at its start.
 #[utoipa::path(
-    get, path = "/readyz", tag = "health",
+    get, path = "/readyz", tag = "health", security(()),
     responses(
         (status = 200, description = "Ready, or stale", body = Readiness),
         (status = 503, description = "The database does not answer, or is still waited for", body = Readiness),

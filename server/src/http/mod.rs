@@ -12,6 +12,7 @@ mod events;
 mod extract;
 mod gate;
 mod health;
+mod identity;
 mod layers;
 mod metrics;
 mod plain;
@@ -27,7 +28,8 @@ use axum::Router;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -110,8 +112,12 @@ impl AppState {
                        are problem documents (RFC 9457). Lists page by an opaque cursor.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
+    // Each route takes either, unless it says that it takes anybody.
+    security(("session" = []), ("token" = [])),
+    modifiers(&Recognised),
     tags(
         (name = "money", description = "Budgets and the ledger behind them"),
+        (name = "identity", description = "Who asks, where one is signed in, tokens for programs"),
         (name = "organisation", description = "Who is who, what is set, and what was done with it"),
         (name = "bids", description = "A team's queue: placing, changing, ordering and previewing bids"),
         (name = "market", description = "Prices, depth, allocations and cycles"),
@@ -119,6 +125,27 @@ impl AppState {
     )
 )]
 struct Document;
+
+/// How a request is recognised.
+struct Recognised;
+
+impl Modify for Recognised {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let session = ApiKey::Cookie(ApiKeyValue::with_description(
+            cookies::ACCESS,
+            "A browser after the sign-in at /sign-in. What changes something must come from this site.",
+        ));
+        let token = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some(
+                "A token made on the account's page. It does no more than its scopes and its owner may.",
+            ))
+            .build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("session", SecurityScheme::ApiKey(session));
+        components.add_security_scheme("token", SecurityScheme::Http(token));
+    }
+}
 
 /// All routes that the OpenAPI document describes, and the document.
 fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
@@ -129,7 +156,8 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .routes(routes!(events::events))
                 .merge(audit::routes())
                 .merge(bids::routes())
-                .merge(budget::routes()),
+                .merge(budget::routes())
+                .merge(identity::routes()),
         )
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

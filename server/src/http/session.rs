@@ -18,7 +18,7 @@ use super::cookies::{self, Cookies};
 use super::plain;
 use crate::auth::Client;
 use crate::error::AppError;
-use crate::policy::Viewer;
+use crate::policy::{Via, Viewer};
 use crate::services::audit::Origin;
 
 /// Addresses that need no sign-in, whole or as the beginning of a path.
@@ -40,6 +40,12 @@ pub(super) async fn recognise(State(state): State<AppState>, mut request: Reques
         Ok(found) => found,
         Err(error) => return error.into_response(),
     };
+    if let Some(Via::Token { .. }) = viewer.as_ref().map(|viewer| &viewer.via)
+        && !request.uri().path().starts_with("/api/")
+        && !is_open(request.uri().path())
+    {
+        return AppError::forbidden("a token is for the API; pages are for browsers").into_response();
+    }
     let mut response = match viewer {
         Some(viewer) => {
             request.extensions_mut().insert(viewer);

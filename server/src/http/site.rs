@@ -5,6 +5,7 @@
 //! gzip copy.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use app::document::{SiteFiles, document, read_shell};
 use app::posted::{PostedForm, act_on_posted};
@@ -18,7 +19,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use leptos::config::LeptosOptions;
 use leptos::context::provide_context;
-use leptos_axum::{LeptosRoutes, generate_route_list};
+use leptos_axum::{AxumRouteListing, LeptosRoutes, generate_route_list};
 use rust_embed::{EmbeddedFile, RustEmbed};
 use tower::ServiceExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -30,6 +31,10 @@ use super::problem::no_such_address;
 #[derive(RustEmbed)]
 #[folder = "../target/site"]
 struct Built;
+
+/// Listed once, before any page is rendered: while routes are listed, no page of the process gets its data.
+static ROUTES: LazyLock<Vec<AxumRouteListing>> =
+    LazyLock::new(|| generate_route_list(|| document(&SiteFiles::default())));
 
 /// The addresses of the browser part's files by their plain names; none when it was not built.
 #[must_use]
@@ -67,7 +72,7 @@ pub(super) fn pages(routes: Router<AppState>, state: &AppState, site: Option<Sit
     // Only pages rendered at build time read these, and there are none.
     let options = LeptosOptions::builder().output_name("quota-marketplace").build();
     let pages: Router = Router::new()
-        .leptos_routes_with_context(&options, generate_route_list(page.clone()), context, page)
+        .leptos_routes_with_context(&options, ROUTES.clone(), context, page)
         .layer(from_fn(act_on_posted))
         .layer(from_fn(read_shell))
         .layer(from_fn_with_state(state.clone(), for_pages))

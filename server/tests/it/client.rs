@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, HeaderValue, Request, header};
 use server::auth::{self, Auth};
+use tower::ServiceExt as _;
 
 use crate::app::{Answer, send};
 
@@ -105,6 +106,13 @@ impl Client {
             let (name, value) = line.split(';').next().unwrap().split_once('=').unwrap();
             self.set_cookie(name, (!line.contains("Max-Age=0;")).then_some(value));
         }
+    }
+
+    /// The status of an answer whose body may never end.
+    pub(crate) async fn status(&self, request: Request<Body>) -> u16 {
+        let response = self.router.clone().oneshot(self.prepared(request)).await.unwrap();
+        self.keep(response.headers());
+        response.status().as_u16()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

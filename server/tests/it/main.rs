@@ -1,5 +1,6 @@
 //! The server's integration tests: everything that needs a database, on SQLite and on PostgreSQL.
 
+mod access;
 mod api;
 mod app;
 mod audit;

@@ -3,6 +3,7 @@
 //! A handler reads what was posted as texts ([`Posted`]), calls one service, and answers with the page again
 //! ([`Plain::refused`]) or with a redirect and a notice ([`Plain::done`]).
 
+mod account;
 mod budget;
 mod fields;
 mod link;
@@ -36,6 +37,12 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/sign-in/oidc/callback", get(provider::arrive))
         .route("/account/provider", post(provider::link))
         .route("/sign-out", post(sign_in::sign_out))
+        .route("/account", get(account::page))
+        .route("/account/password", post(account::password))
+        .route("/account/sessions/{id}/end", post(account::end_session))
+        .route("/account/sessions/end-others", post(account::end_others))
+        .route("/account/tokens", post(account::make_token))
+        .route("/account/tokens/{id}/revoke", post(account::revoke_token))
         .route("/link/{secret}", get(link::page).post(link::used))
         .merge(budget::routes())
         .merge(organisation::routes())
@@ -163,6 +170,11 @@ impl Posted {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 
+    /// All values of a field.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
     /// The form to be shown again, with what was typed and why it was refused.
     pub(super) fn refused(self, error: &AppError) -> FormState {
         FormState::refused(self.0, &Problem::from(error))
@@ -171,11 +183,6 @@ impl Posted {
     /// The fields, with all their values.
     fn fields(&self) -> &[(String, String)] {
         &self.0
-    }
-
-    /// All values of a field.
-    fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
     /// All fields.

@@ -129,6 +129,14 @@ impl MarketReader {
         })
     }
 
+    /// A viewer with the names of the teams; before there is an organisation, with their ids.
+    pub async fn viewer(&self, viewer: &Viewer) -> ViewerView {
+        match self.latest().await {
+            Ok(latest) => latest.viewer(viewer),
+            Err(_) => viewer_view(viewer, ToString::to_string),
+        }
+    }
+
     /// The instants between which a span up to now lies.
     fn stretch(&self, span: Span) -> (Instant, Instant) {
         let to = self.now().max(self.clock().cleared_at.plus_seconds(1));
@@ -171,23 +179,28 @@ impl Latest {
     }
 
     fn viewer(&self, viewer: &Viewer) -> ViewerView {
-        let team = |(id, membership): (&TeamId, &Membership)| ViewerTeam {
-            id: id.clone(),
-            name: self.team_name(id),
-            pool: membership.pool.clone(),
-            leads: membership.leads,
-        };
-        ViewerView {
-            user: viewer.user.clone(),
-            name: viewer.name.clone(),
-            roles: viewer.roles.iter().copied().collect(),
-            teams: viewer.teams.iter().map(team).collect(),
-            pools: viewer.pools.iter().cloned().collect(),
-        }
+        viewer_view(viewer, |team| self.team_name(team))
     }
 
     /// A team's display name; its id where it is not in the market yet.
     pub(in crate::services) fn team_name(&self, id: &TeamId) -> String {
         self.team(id).map_or_else(|| id.to_string(), |team| team.name.clone())
+    }
+}
+
+/// A viewer as it is shown; `name` is what a team is called.
+fn viewer_view(viewer: &Viewer, name: impl Fn(&TeamId) -> String) -> ViewerView {
+    let team = |(id, membership): (&TeamId, &Membership)| ViewerTeam {
+        id: id.clone(),
+        name: name(id),
+        pool: membership.pool.clone(),
+        leads: membership.leads,
+    };
+    ViewerView {
+        user: viewer.user.clone(),
+        name: viewer.name.clone(),
+        roles: viewer.roles.iter().copied().collect(),
+        teams: viewer.teams.iter().map(team).collect(),
+        pools: viewer.pools.iter().cloned().collect(),
     }
 }

@@ -1,0 +1,229 @@
+//! The page of one's own account: password, sessions, tokens.
+
+use common::api::{SessionView, TokenView, ViewerView};
+use leptos::prelude::*;
+
+use super::form::{Field, FormState, boxes, field, form, panel, select};
+use crate::components::time::date_time;
+
+/// What the page shows.
+#[derive(Clone, Debug)]
+pub struct AccountPage {
+    /// Who it is.
+    pub viewer: ViewerView,
+    /// The password can be changed here: there is one.
+    pub has_password: bool,
+    /// The sessions that hold, this one among them.
+    pub sessions: Vec<SessionView>,
+    /// The tokens that hold.
+    pub tokens: Vec<TokenView>,
+    /// The form to change the password.
+    pub password: FormState,
+    /// The form to make a token.
+    pub token: FormState,
+    /// The secret of a token that was just made.
+    pub made: Option<String>,
+}
+
+/// What a token may be for, and what that means.
+const SCOPES: [(&str, &str); 4] = [
+    ("read", "read: what you may see"),
+    ("bids", "bids: place and change the bids of your teams"),
+    ("money", "money: book corrections, close periods"),
+    ("admin", "admin: change supply, weights, teams, members, settings"),
+];
+
+/// How long a token may last.
+const DAYS: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("366", "a year")];
+
+/// The main part of the page.
+pub fn account(page: AccountPage) -> AnyView {
+    let AccountPage { viewer, has_password, sessions, tokens, password, token, made } = page;
+    view! {
+        {made.map(fresh)}
+        {who(&viewer)}
+        {has_password.then(|| change_password(&password))}
+        {panel("sessions", "Where you are signed in", list_of_sessions(sessions))}
+        {panel("tokens", "Tokens for programs", view! { {list_of_tokens(tokens)} {new_token(&token)} }.into_any())}
+    }
+    .into_any()
+}
+
+fn who(viewer: &ViewerView) -> AnyView {
+    let teams: Vec<String> = viewer
+        .teams
+        .iter()
+        .map(|team| format!("{}{}", team.name, if team.leads { " (lead)" } else { "" }))
+        .collect();
+    let roles: Vec<&str> = viewer.roles.iter().map(|role| role.as_str()).collect();
+    let or_none = |list: String| if list.is_empty() { "none".to_owned() } else { list };
+    view! {
+        <dl class="facts">
+            <div>
+                <dt>"Name"</dt>
+                <dd class="text">{viewer.name.clone()}</dd>
+            </div>
+            <div>
+                <dt>"Teams"</dt>
+                <dd class="text">{or_none(teams.join(", "))}</dd>
+            </div>
+            <div>
+                <dt>"Roles"</dt>
+                <dd class="text">{or_none(roles.join(", "))}</dd>
+            </div>
+        </dl>
+        <p class="quiet">
+            "The theme is chosen at the foot of the navigation and times follow this browser's zone; both stay on this device."
+        </p>
+    }
+    .into_any()
+}
+
+/// The only time that a token's secret is shown.
+fn fresh(secret: String) -> AnyView {
+    let body = view! {
+        <p>"Copy it now: it is shown this once and kept nowhere."</p>
+        <p class="once">{secret}</p>
+        <p class="quiet">"Send it as " <code>"Authorization: Bearer …"</code> "."</p>
+    };
+    panel("made", "Your new token", body.into_any())
+}
+
+fn change_password(state: &FormState) -> AnyView {
+    let fields = vec![
+        field(state, &Field::password("old_password", "Password now", "current-password")),
+        field(
+            state,
+            &Field::password("password", "New password", "new-password").with_hint(
+                "At least 10 characters. A few words with spaces are fine. It signs out everywhere else.",
+            ),
+        ),
+        field(state, &Field::password("again", "The same again", "new-password")),
+    ];
+    panel("password", "Password", form(state, "/account/password", fields, "Change the password"))
+}
+
+fn list_of_sessions(sessions: Vec<SessionView>) -> AnyView {
+    let others = sessions.iter().any(|session| !session.current);
+    let rows = sessions
+        .into_iter()
+        .map(|session| {
+            let action = format!("/account/sessions/{}/end", session.id);
+            let label = format!("Sign out {} of {}", session.browser, session.address);
+            let end = (!session.current).then(|| {
+                view! {
+                    <form method="post" action=action>
+                        <button class="button" type="submit" aria-label=label>
+                            "Sign out"
+                        </button>
+                    </form>
+                }
+            });
+            view! {
+                <tr>
+                    <th scope="row">
+                        {session.browser} {session.current.then(|| view! { <small>"this one"</small> })}
+                    </th>
+                    <td data-label="Address">{session.address}</td>
+                    <td data-label="Since">{date_time(session.made_at)}</td>
+                    <td data-label="Last used">{date_time(session.last_used_at)}</td>
+                    <td>{end}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <table class="cards">
+            <thead>
+                <tr>
+                    <th scope="col">"Browser"</th>
+                    <th scope="col">"Address"</th>
+                    <th scope="col">"Since"</th>
+                    <th scope="col">"Last used"</th>
+                    <th scope="col">
+                        <span class="hidden">"Sign out"</span>
+                    </th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+        {others
+            .then(|| {
+                view! {
+                    <form class="form" method="post" action="/account/sessions/end-others">
+                        <div class="actions">
+                            <button class="button danger" type="submit">
+                                "Sign out everywhere else"
+                            </button>
+                        </div>
+                    </form>
+                }
+            })}
+    }
+    .into_any()
+}
+
+fn list_of_tokens(tokens: Vec<TokenView>) -> AnyView {
+    if tokens.is_empty() {
+        return view! { <p class="quiet">"You have none."</p> }.into_any();
+    }
+    let rows = tokens
+        .into_iter()
+        .map(|token| {
+            let action = format!("/account/tokens/{}/revoke", token.id);
+            let label = format!("Revoke {}", token.name);
+            let used = match token.last_used_at {
+                Some(at) => date_time(at).into_any(),
+                None => "never".into_any(),
+            };
+            view! {
+                <tr>
+                    <th scope="row">{token.name}</th>
+                    <td data-label="May">{token.scopes.join(", ")}</td>
+                    <td data-label="Last used">{used}</td>
+                    <td data-label="Ends">{date_time(token.ends_at)}</td>
+                    <td>
+                        <form method="post" action=action>
+                            <button class="button danger" type="submit" aria-label=label>
+                                "Revoke"
+                            </button>
+                        </form>
+                    </td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <table class="cards">
+            <thead>
+                <tr>
+                    <th scope="col">"For"</th>
+                    <th scope="col">"May"</th>
+                    <th scope="col">"Last used"</th>
+                    <th scope="col">"Ends"</th>
+                    <th scope="col">
+                        <span class="hidden">"Revoke"</span>
+                    </th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+    .into_any()
+}
+
+fn new_token(state: &FormState) -> AnyView {
+    let owned = |(value, text): (&str, &str)| (value.to_owned(), text.to_owned());
+    let fields = vec![
+        field(state, &Field::text("name", "What it is for").with_hint("Such as: nightly training jobs.")),
+        boxes(state, "scopes", "What it may do", SCOPES.map(owned).into()),
+        select(
+            state,
+            "days",
+            "How long",
+            "It never does more than you may do yourself at the time.",
+            DAYS.map(owned).into(),
+        ),
+    ];
+    form(state, "/account/tokens", fields, "Make a token")
+}
