@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -49,9 +49,10 @@ export class Market {
   }
 
   /** Starts the process and waits until it clears at its own pace. */
-  async run(history = this.options.history ?? "7d"): Promise<void> {
+  async run(): Promise<void> {
     const database = this.options.database ?? `sqlite:${join(this.folder, "market.sqlite")}`;
     const place = ["--listen", `127.0.0.1:${this.port}`, "--database", database];
+    const history = this.options.history ?? "7d";
     const flags = ["demo", ...place, "--history", history, "--cycle", String(cycleSeconds)];
     const child = spawn(program, flags, {
       stdio: ["ignore", "pipe", "pipe"],
@@ -81,17 +82,25 @@ export class Market {
     await ended;
   }
 
-  /** Kills the process and starts a market anew in its place: its history is another one, and shorter. */
-  async beginAnew(): Promise<void> {
+  /** Kills the process, keeps a copy of its database and goes on. */
+  async backUp(): Promise<void> {
     await this.kill();
-    for (const file of await readdir(this.folder)) await rm(join(this.folder, file));
-    await this.run("1h");
+    await cp(this.folder, `${this.folder}.backup`, { recursive: true });
+    await this.run();
+  }
+
+  /** Kills the process and goes on from the copy: what happened since never did. */
+  async restore(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true });
+    await rename(`${this.folder}.backup`, this.folder);
+    await this.run();
   }
 
   /** Kills the process and removes its data. */
   async remove(): Promise<void> {
     await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
+    for (const folder of [this.folder, `${this.folder}.backup`]) await rm(folder, { recursive: true, force: true });
   }
 
   private async isReady(): Promise<boolean> {
