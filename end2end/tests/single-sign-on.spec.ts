@@ -44,8 +44,8 @@ const test = base.extend<object, { provider: IdentityProvider; market: Market }>
   ],
 });
 
-// A browser reports the status of a page that says why somebody is refused.
-test.use({ expectedMessages: [/status of (400|403|503)/] });
+// Nobody is signed in at first. A browser reports the status of a page that says why somebody is refused.
+test.use({ storageState: { cookies: [], origins: [] }, expectedMessages: [/status of (400|401|403|503)/] });
 
 // One market and one provider for all, on one worker.
 test.describe.configure({ mode: "default" });
