@@ -149,7 +149,7 @@ async fn members(store: &Store, teams: usize, tokens: &Path) -> Result<(), Fault
     let live = Live::new(idle, None);
     let market = Arc::new(MarketReader::new(store.clone(), Arc::clone(&clock), live.subscribe()));
     let services = Arc::new(Services::new(store.clone(), clock, IdSource::random(), market));
-    let auth = Auth::open(services, &AuthConfig::default()).await?;
+    let auth = Auth::open(services, &AuthConfig::default(), None).await?;
     for nth in 0..teams.min(MEMBERS) {
         let new = NewToken { name: "load".to_owned(), scopes: [Scope::Read, Scope::Bids].into(), days: 7 };
         let (_, text) = auth.make_token(&format!("member-{nth:05}").parse()?, new).await?;
