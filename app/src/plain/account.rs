@@ -13,6 +13,8 @@ pub struct AccountPage {
     pub viewer: ViewerView,
     /// The password can be changed here: there is one.
     pub has_password: bool,
+    /// The identity provider, and whether the account is linked to it; none without single sign-on.
+    pub provider: Option<(String, bool)>,
     /// The sessions that hold, this one among them.
     pub sessions: Vec<SessionView>,
     /// The tokens that hold.
@@ -38,15 +40,36 @@ const DAYS: [(&str, &str); 4] = [("7", "7 days"), ("30", "30 days"), ("90", "90 
 
 /// The main part of the page.
 pub fn account(page: AccountPage) -> AnyView {
-    let AccountPage { viewer, has_password, sessions, tokens, password, token, made } = page;
+    let AccountPage { viewer, has_password, provider, sessions, tokens, password, token, made } = page;
     view! {
         {made.map(fresh)}
         {who(&viewer)}
         {has_password.then(|| change_password(&password))}
+        {provider.map(|(name, is_linked)| link_to(&name, is_linked))}
         {panel("sessions", "Where you are signed in", list_of_sessions(sessions))}
         {panel("tokens", "Tokens for programs", view! { {list_of_tokens(tokens)} {new_token(&token)} }.into_any())}
     }
     .into_any()
+}
+
+/// Signing in by the provider: that it is possible, or how it becomes so.
+fn link_to(provider: &str, is_linked: bool) -> AnyView {
+    let body = if is_linked {
+        view! { <p>{format!("You can sign in to this account with {provider}.")}</p> }.into_any()
+    } else {
+        view! {
+            <form class="form" method="post" action="/account/provider">
+                <p>{format!("Link this account to {provider} to sign in with it.")}</p>
+                <div class="actions">
+                    <button class="button" type="submit">
+                        {format!("Link to {provider}")}
+                    </button>
+                </div>
+            </form>
+        }
+        .into_any()
+    };
+    panel("provider", "Single sign-on", body)
 }
 
 fn who(viewer: &ViewerView) -> AnyView {

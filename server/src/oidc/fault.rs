@@ -145,7 +145,7 @@ impl Fault {
             ),
             Self::LinkedElsewhere => (
                 Conflict,
-                format!("this person at {provider} is linked to another account; sign in to that one and unlink it there"),
+                format!("this person at {provider} is linked to another account already; sign in with {provider} to use that one"),
                 None,
             ),
         }

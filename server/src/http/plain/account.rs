@@ -29,6 +29,7 @@ async fn page_of(plain: &Plain, viewer: &Viewer, forms: Forms) -> Result<Account
     Ok(AccountPage {
         viewer: plain.state().market().viewer(viewer).await,
         has_password: account.has_password,
+        provider: auth.provider_name().map(|name| (name.to_owned(), account.provider.is_some())),
         sessions: auth
             .sessions(&viewer.user)
             .await?
