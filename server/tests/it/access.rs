@@ -329,10 +329,13 @@ async fn t130_no_get_changes_anything() {
         let row = sqlx::query("PRAGMA data_version").fetch_one(watching).await.unwrap();
         row.get::<i64, _>(0)
     };
-    let before = version(&mut watching).await;
     let mut asked = BTreeMap::new();
+    let engineer = app.engineer().await;
+    let before = version(&mut watching).await;
     for operation in operations().iter().filter(|operation| operation.method == "GET") {
-        asked.insert(operation.address.clone(), status(app.admin(), operation).await);
+        // An admin's look at sealed bids is written down, which is its purpose; their own team reads them unnoticed.
+        let client = if operation.route.contains("bids") { &engineer } else { app.admin() };
+        asked.insert(operation.address.clone(), status(client, operation).await);
     }
     for path in pages(&app).await {
         asked
