@@ -14,10 +14,11 @@ mod single_sign_on;
 mod streams;
 mod tokens;
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use common::ids::{SessionId, UserId};
+use common::ids::{SessionId, TokenId, UserId};
 use common::instant::Instant;
 
 pub use self::access::ACCESS_SECONDS;
@@ -44,6 +45,8 @@ pub struct Auth {
     passwords: Passwords,
     limits: Limits,
     streams: Streams,
+    /// When the use of each token was last noted by this process.
+    token_uses: Mutex<BTreeMap<TokenId, Instant>>,
     single_sign_on: Option<SingleSignOn>,
     takes_passwords: bool,
 }
@@ -103,6 +106,7 @@ impl Auth {
             passwords: Passwords::default(),
             limits: Limits::new(&services.clock),
             streams: Streams::default(),
+            token_uses: Mutex::default(),
             services,
         })
     }

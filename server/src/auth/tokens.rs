@@ -1,8 +1,10 @@
 //! Tokens for programs: shown once, kept as a hash, never worth more than their owner is at the moment.
 
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 use common::ids::{TokenId, UserId};
+use common::instant::Instant;
 
 use super::{Auth, secret};
 use crate::error::AppError;
@@ -106,13 +108,31 @@ impl Auth {
         let Some(token) = found.filter(|token| token.holds(now)) else { return Ok(None) };
         let via = Via::Token { id: token.id.clone(), scopes: token.scopes };
         let viewer = accounts::viewer(&mut tx, &token.user, via).await?;
-        drop(tx);
         let noted = token.last_used_at.is_some_and(|at| now < at.plus_seconds(NOTED_EVERY_SECONDS));
         if viewer.is_some() && !noted {
-            let mut tx = self.services.store.write().await?;
-            sessions::note_token_used(&mut tx, &token.id, now).await?;
-            tx.commit().await?;
+            self.note_use(token.id, now);
         }
         Ok(viewer)
+    }
+
+    /// Notes that a token was used, in the background: who only reads must not wait for the writer of the database.
+    fn note_use(&self, id: TokenId, now: Instant) {
+        let mut last = self.token_uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.get(&id).is_some_and(|at| now < at.plus_seconds(NOTED_EVERY_SECONDS)) {
+            return;
+        }
+        last.insert(id.clone(), now);
+        drop(last);
+        let store = self.services.store.clone();
+        tokio::spawn(async move {
+            let noted = async {
+                let mut tx = store.write().await?;
+                sessions::note_token_used(&mut tx, &id, now).await?;
+                tx.commit().await
+            };
+            if let Err(error) = noted.await {
+                tracing::warn!(token = %id, cause = %error.private_context(), "its use was not noted: {error}");
+            }
+        });
     }
 }
