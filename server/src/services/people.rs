@@ -4,19 +4,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::api::Role;
-use common::ids::{PoolId, TeamId, UserId};
+use common::ids::{BidId, PoolId, TeamId, UserId};
 use serde::Serialize;
 
 use super::Services;
 use super::accounts::check_login;
 use super::audit::{Deed, Doer, check_reason, reason_into, record};
+use super::bids;
 use super::changes::{pool_in, team_in};
 use super::checks::Checks;
 use super::organisation::newest_setup;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::accounts::{self, Account, Member, NewAccount, Standing};
-use crate::store::{Tx, sessions};
+use crate::store::{Tx, queue, sessions};
 
 /// An account with what it is to the organisation.
 #[derive(Clone, Debug)]
@@ -32,6 +33,12 @@ pub struct Person {
 struct Place<'a> {
     user: &'a UserId,
     leads: bool,
+}
+
+/// What a member leaves a team with, for the audit log.
+#[derive(Serialize)]
+struct Left<'a> {
+    ended_bids: &'a [BidId],
 }
 
 impl Services {
@@ -205,7 +212,22 @@ impl Services {
         tx.commit().await
     }
 
-    /// Takes a member out of a team.
+    /// The open bids of a team that a member placed, with their names: they end when the member leaves.
+    ///
+    /// # Errors
+    /// `NotFound`: there is no such team. `Forbidden`: the viewer neither leads the team nor administers its pool.
+    pub async fn bids_of_member(
+        &self,
+        viewer: &Viewer,
+        team: &TeamId,
+        user: &UserId,
+    ) -> Result<Vec<(BidId, String)>, AppError> {
+        let mut tx = self.store.read().await?;
+        may_set_members(&mut tx, viewer, team).await?;
+        queue::placed_by(&mut tx, team, user).await
+    }
+
+    /// Takes a member out of a team; the open bids that the member placed for it end with the next cycle.
     ///
     /// # Errors
     /// As [`Services::put_member`]; `NotFound`: the person is no member.
@@ -216,8 +238,14 @@ impl Services {
         let before = accounts::members(&mut tx, team).await?.into_iter().find(|member| member.user == *user);
         let before = before.ok_or_else(|| AppError::not_found("member", user))?;
         accounts::remove_member(&mut tx, user, team).await?;
-        let deed =
-            Deed::new("team.member_removed", "team", team).before(&Place { user, leads: before.leads })?;
+        let mut ended = Vec::new();
+        for (bid, _) in queue::placed_by(&mut tx, team, user).await? {
+            bids::cancel(&mut tx, now, &bid).await?;
+            ended.push(bid);
+        }
+        let deed = Deed::new("team.member_removed", "team", team)
+            .before(&Place { user, leads: before.leads })?
+            .after(&Left { ended_bids: &ended })?;
         record(&mut tx, now, doer, deed).await?;
         tx.commit().await
     }

@@ -2,7 +2,7 @@
 //! reads, however many bids there are or ever were.
 
 use common::chips::Chips;
-use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
+use common::ids::{BidId, ChipTypeId, PoolId, TeamId, UserId};
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
 
@@ -113,6 +113,20 @@ pub(crate) async fn places(tx: &mut Tx, team: &TeamId) -> Result<Vec<QueuePlace>
          ORDER BY v.position, b.id";
     let mut rows = tx.rows(SQL, values![team.as_str()]).await?;
     rows.iter_mut().map(|row| Ok(QueuePlace { position: row.unsigned()?, id: row.id()? })).collect()
+}
+
+/// The open bids of a team that a person placed, in the order of the queue, with their names.
+pub(crate) async fn placed_by(
+    tx: &mut Tx,
+    team: &TeamId,
+    user: &UserId,
+) -> Result<Vec<(BidId, String)>, AppError> {
+    const SQL: &str = "SELECT b.id, v.name FROM bid_version v JOIN bid b ON b.number = v.bid \
+         WHERE v.team = $1 AND b.placed_by = $2 AND v.superseded_cycle IS NULL AND v.state IN ('live', 'paused') \
+         AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version) \
+         ORDER BY v.position, b.id";
+    let mut rows = tx.rows(SQL, values![team.as_str(), user.as_str()]).await?;
+    rows.iter_mut().map(|row| Ok((row.id()?, row.text()?))).collect()
 }
 
 /// The bids of a team's open queue in its order, with their names.

@@ -2,7 +2,7 @@
 //!
 //! Hours and days are those of UTC. An hour is rolled up once it is over and everything in it is accounted; `price_hour`
 //! gets its rows last, so its newest hour says how far the roll-ups go. What an hour or a day says is a function of its
-//! parts ([`hours_of_parts`], [`day_of_hours`]), so that verification can ask for it again.
+//! parts (`hours_of_parts`, `day_of_hours`), so that verification can ask for it again.
 
 use common::ids::{ChipTypeId, PoolId};
 use common::instant::Instant;

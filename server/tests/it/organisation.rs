@@ -115,7 +115,7 @@ async fn two_admins_at_once_and_the_second_sees_what_is_in_force_and_keeps_what_
     assert_eq!(post(app.admin(), path, &settings("One", old.clone())).await.status, 303);
     let second = post(app.admin(), path, &settings("Two", old)).await;
     assert_eq!(second.status, 412);
-    for text in ["somebody changed this since you opened it", "value=\"Two\"", ">One<"] {
+    for text in ["Somebody changed this since you opened it", "value=\"Two\"", ">One<"] {
         assert!(second.body.contains(text), "{text}: {}", second.body);
     }
     // Sent again from the new version, it is taken.
@@ -166,9 +166,22 @@ async fn a_lead_sets_leverage_and_members_and_others_may_not() {
         let nobody = [("login", "nobody"), ("place", "member"), ("reason", "helps out")];
         let refused = fill(&lead, "/organisation/teams/speech/members", &nobody).await;
         assert_eq!((refused.status.as_u16(), refused.body.contains("id=\"f-login-error\"")), (422, true));
+        for (client, id) in [(&lead, "leads"), (&outsider, "members")] {
+            let terms = serde_json::json!({
+                "name": id, "alternatives": [{"chip_type": "A100", "chips": 1, "min_chips": 1}], "limit": "none",
+            });
+            let bid = serde_json::json!({"id": id, "terms": terms});
+            assert_eq!(client.json("POST", "/api/v1/teams/speech/bids", &bid).await.status, 201);
+        }
         let out = [("reason", "done")];
+        let page = lead.open("/organisation/teams/speech/members/outsider").await.body;
+        assert!(page.contains(">members<") && !page.contains(">leads<"), "{page}");
         assert_eq!(fill(&lead, "/organisation/teams/speech/members/outsider", &out).await.status, 303);
         assert_eq!(outsider.get("/api/v1/teams/speech/budget").await.status, 404);
+        let state =
+            async |bid: &str| lead.get(&format!("/api/v1/bids/{bid}")).await.json()["bid"]["status"].clone();
+        assert_eq!((state("leads").await, state("members").await), ("live".into(), "cancelled".into()));
+        assert_eq!(audited(&app, "team.member_removed").await[0]["after"]["ended_bids"][0], "members");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Who is in a team: the forms that put somebody in and take somebody out.
 
 use app::plain::form::{Field, FormState};
-use app::plain::organisation::{ChangePage, Input};
+use app::plain::organisation::{Cell, ChangePage, Input, Listing};
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
@@ -93,6 +93,15 @@ async fn removal_form(
     let members = plain.state().services().members(viewer, id).await?;
     let member = members.into_iter().find(|member| member.user == *user);
     let member = member.ok_or_else(|| AppError::not_found("member", user))?;
+    let bids = plain.state().services().bids_of_member(viewer, id, user).await?;
+    let rows: Vec<_> =
+        bids.into_iter().map(|(bid, name)| vec![Cell::Text(name), Cell::Text(bid.to_string())]).collect();
+    let ended = if rows.is_empty() {
+        format!("{} has no open bid for the team.", member.name)
+    } else {
+        "The open bids that this member placed for the team end with the next cycle; those of others stay."
+            .to_owned()
+    };
     Ok(ChangePage {
         heading: "Take a member out",
         action: at(id, &format!("/members/{user}")),
@@ -103,9 +112,14 @@ async fn removal_form(
         now: vec![("Member", member.name.clone())],
         effects: vec![
             format!("{} sees and changes nothing of the team from the next request on.", member.name),
-            "The team's bids stay: they are the team's, not the person's.".to_owned(),
+            ended,
         ],
-        listing: None,
+        listing: (!rows.is_empty()).then(|| Listing {
+            caption: "Bids that end".to_owned(),
+            columns: vec![("Bid", "", false), ("Id", "", false)],
+            rows,
+            empty: "",
+        }),
         back: link(at(id, ""), team.name),
     })
 }
