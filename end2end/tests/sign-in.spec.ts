@@ -1,41 +1,5 @@
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
 import { signIn } from "../support/people.js";
 import { expect, test } from "../support/test.js";
-
-/** The pages without WebAssembly that everybody meets. */
-const plainPages = [
-  { name: "sign-in", path: "/sign-in", as: "nobody" },
-  { name: "account", path: "/account", as: "engineer" },
-] as const;
-
-async function expectsToFit(page: Page, name: string): Promise<void> {
-  for (const width of [360, 1440, 2560]) {
-    await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 });
-    const over = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(over, `${name} at ${width}`).toBeLessThanOrEqual(0);
-  }
-}
-
-for (const { name, path, as } of plainPages) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test.describe(`${name} in ${colorScheme}`, () => {
-      test.use({ as, colorScheme });
-
-      test("axe finds nothing serious, and it fits", async ({ page }) => {
-        await page.emulateMedia({ reducedMotion: "reduce" });
-        await page.goto(path);
-        await expectsToFit(page, name);
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-        expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`)).toEqual([]);
-        await page.screenshot({ path: `screenshots/${name}-${colorScheme}.png`, fullPage: true });
-      });
-    });
-  }
-}
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(javaScriptEnabled ? "with scripts" : "without scripts", () => {

@@ -97,18 +97,20 @@ fn money(budget: &BudgetView) -> AnyView {
         .collect_view();
     let table = (!budget.burns.is_empty()).then(|| {
         view! {
-            <table>
-                <caption>"What the burn rate is made of"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"Chip type"</th>
-                        <th scope="col" class="num">"Chips in use"</th>
-                        <th scope="col" class="num">"Price"<small>"credits per chip-hour"</small></th>
-                        <th scope="col" class="num">"Cost"<small>"credits per hour"</small></th>
-                    </tr>
-                </thead>
-                <tbody>{burns}</tbody>
-            </table>
+            <div class="scroll" tabindex="0" role="region" aria-label="What the burn rate is made of">
+                <table>
+                    <caption>"What the burn rate is made of"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"Chip type"</th>
+                            <th scope="col" class="num">"Chips in use"</th>
+                            <th scope="col" class="num">"Price"<small>"credits per chip-hour"</small></th>
+                            <th scope="col" class="num">"Cost"<small>"credits per hour"</small></th>
+                        </tr>
+                    </thead>
+                    <tbody>{burns}</tbody>
+                </table>
+            </div>
         }
     });
     let ledger = address("/budget/ledger", &[("team", Some(budget.team.as_str()))]);

@@ -60,14 +60,17 @@ async fn read_budget(
 ) -> Result<Option<BudgetPage>, AppError> {
     let services = state.services();
     let teams = services.budget_teams(viewer).await?;
-    let own = viewer.teams.keys().next().cloned();
-    let Some(team) = team.or(own).or_else(|| teams.first().map(|(id, _)| id.clone())) else {
-        return Ok(None);
-    };
+    let Some(team) = team.or_else(|| first_team(viewer, &teams)) else { return Ok(None) };
     let budget = services.budget(viewer, &team, span).await?;
     let object = Object::Team { team: &budget.team, pool: &budget.pool };
     let sets_allowance = viewer.can(Action::SetIncome, object);
     Ok(Some(BudgetPage { teams, budget, sets_allowance }))
+}
+
+/// The viewer's first team, or else the first whose budget the viewer may read.
+fn first_team(viewer: &Viewer, readable: &[(TeamId, String)]) -> Option<TeamId> {
+    let own = viewer.teams.keys().next();
+    own.or_else(|| readable.first().map(|(id, _)| id)).cloned()
 }
 
 async fn ledger(plain: Plain, viewer: Viewer, RawQuery(query): RawQuery) -> Response {
@@ -91,8 +94,14 @@ async fn read_ledger(
         let found = fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         found.filter(|value| !value.is_empty())
     };
-    let team = value("team").unwrap_or_default();
-    let team: TeamId = team.parse().map_err(|_| AppError::not_found("team", team))?;
+    let asked =
+        value("team").map(|team| team.parse::<TeamId>().map_err(|_| AppError::not_found("team", team)));
+    let team = match asked.transpose()? {
+        Some(team) => team,
+        None => {
+            first_team(viewer, &services.budget_teams(viewer).await?).ok_or_else(AppError::no_such_page)?
+        }
+    };
     let budget = services.budget(viewer, &team, Span::Hour).await?;
     let (setup, _) = services.setup(viewer).await?;
     let filter = read_filter(&fields);

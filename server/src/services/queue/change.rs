@@ -138,6 +138,9 @@ fn reordered<'a>(
     Ok(order)
 }
 
+/// Least distance between the positions of bids that are spread out.
+const SPREAD_GAP: u64 = POSITION_GAP / 16;
+
 /// The bids that need another position for the queue to stand in `order`, with that position. As a rule these are the
 /// moved ones; where there is no room between their neighbours, those around them spread out as well.
 fn repositioned<'a>(order: &[&'a QueuePlace], moved: &[BidId]) -> Vec<(&'a QueuePlace, u64)> {
@@ -149,19 +152,21 @@ fn repositioned<'a>(order: &[&'a QueuePlace], moved: &[BidId]) -> Vec<(&'a Queue
     else {
         return Vec::new();
     };
-    let (mut from, mut to, mut widen) = (first, last + 1, 1);
+    // Any room is enough for the moved bids alone. Where others must move too, all get room for moves to come: else the
+    // next move into the same gap would spread them out again.
+    let (mut from, mut to, mut widen, mut room) = (first, last + 1, 1, 1);
     loop {
         let count = (to - from) as u64;
         let low = from.checked_sub(1).map_or(0, |before| order[before].position);
         let high = order.get(to).map_or_else(|| low + (count + 1) * POSITION_GAP, |next| next.position);
-        if high > low + count {
-            let step = (high - low) / (count + 1);
+        let step = high.saturating_sub(low) / (count + 1);
+        if step >= room {
             let positions = (1..=count).map(|nth| low + nth * step);
             let spread = order[from..to].iter().copied().zip(positions);
             return spread.filter(|(place, position)| place.position != *position).collect();
         }
         (from, to) = (from.saturating_sub(widen), (to + widen).min(order.len()));
-        widen *= 2;
+        (widen, room) = (widen * 2, SPREAD_GAP);
     }
 }
 
@@ -223,7 +228,7 @@ mod tests {
             places = applied(&places, &changes);
             assert_eq!(places.iter().map(|place| place.id.clone()).collect::<Vec<_>>(), expected);
         }
-        assert!(written < 2_000, "{written} versions for 500 moves");
+        assert!(written < 2_500, "{written} versions for 500 moves");
     }
 
     proptest! {
