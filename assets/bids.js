@@ -232,6 +232,8 @@ class Bids extends HTMLElement {
 
   // All moves are sent.
   #moved(problem) {
+    // What was said of the page before is old news now: reading the page again would say it once more.
+    said = null;
     if (problem) this.#trouble(problem);
     else this.#say(element("p", "outcome done", "The new order takes effect in the next cycle."));
     this.#refresh();

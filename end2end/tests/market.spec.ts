@@ -1,13 +1,12 @@
 import { expect, open, pages, shownCycle, streamState, test } from "../support/test.js";
 
-test("the market shows the prices that the interface for machines gives", async ({ page, request }) => {
+test("the market shows the prices that the interface for machines gives", async ({ page }) => {
   await open(page, "/");
   const rows = page.locator("table.prices tbody tr");
   // The market moves on while we look: both sides are read again until they are of the same cycle.
   await expect(async () => {
-    const answer = await request.get("/api/v1/market");
-    expect(answer.ok()).toBeTruthy();
-    const market = await answer.json();
+    // By the browser, which is signed in.
+    const market = await page.evaluate(async () => (await fetch("/api/v1/market")).json());
     const shown = await rows.evaluateAll((rows) =>
       rows.map((row) => [
         row.querySelector("[data-row]")?.textContent?.trim(),
@@ -49,10 +48,9 @@ test("opening a row shows its history and demand, and the address remembers it",
 
 test("a cycle can be opened down to its inputs and outcome", async ({ page }) => {
   await open(page, "/cycles");
-  const link = page.locator('main a[href^="/cycles/"]').first();
-  const address = await link.getAttribute("href");
-  await link.click();
-  await expect(page).toHaveURL(new RegExp(`${address}$`));
+  // Which one is the first changes with each cycle.
+  await page.locator('main a[href^="/cycles/"]').first().click();
+  await expect(page).toHaveURL(/\/cycles\/\d+$/);
   await expect(page.locator("h1")).toContainText("Cycle");
   await expect(page.locator("main table").first()).toBeVisible();
 });

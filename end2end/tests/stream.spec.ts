@@ -45,7 +45,7 @@ test("a stream that drops says so, and resumes without a gap", async ({ page, ma
   await expect(streamState(page)).toHaveAttribute("data-state", "reconnecting");
   await expect(streamState(page)).toContainText("Reconnecting");
   const lost = Math.max(...(await noted()));
-  const current = async () => (await (await request.get("/api/v1/market")).json()).clock.cycle as number;
+  const current = async () => (await (await request.get("/readyz")).json()).clock.cycle as number;
   await expect.poll(current).toBeGreaterThan(lost + 2);
 
   wire.mend();

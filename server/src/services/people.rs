@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::api::Role;
 use common::ids::{BidId, PoolId, TeamId, UserId};
+use common::instant::Instant;
 use serde::Serialize;
 
 use super::Services;
@@ -237,12 +238,7 @@ impl Services {
         check_reason(doer.reason)?;
         let before = accounts::members(&mut tx, team).await?.into_iter().find(|member| member.user == *user);
         let before = before.ok_or_else(|| AppError::not_found("member", user))?;
-        accounts::remove_member(&mut tx, user, team).await?;
-        let mut ended = Vec::new();
-        for (bid, _) in queue::placed_by(&mut tx, team, user).await? {
-            bids::cancel(&mut tx, now, &bid).await?;
-            ended.push(bid);
-        }
+        let ended = leave_team(&mut tx, now, team, user).await?;
         let deed = Deed::new("team.member_removed", "team", team)
             .before(&Place { user, leads: before.leads })?
             .after(&Left { ended_bids: &ended })?;
@@ -293,6 +289,22 @@ impl Services {
 async fn person_in(tx: &mut Tx, user: &UserId) -> Result<Person, AppError> {
     let account = accounts::find(tx, user).await?.ok_or_else(|| AppError::not_found("user", user))?;
     Ok(Person { standing: accounts::standing(tx, user).await?, account })
+}
+
+/// Takes a person out of a team and ends the open bids that the person placed for it; the answer names them.
+pub(super) async fn leave_team(
+    tx: &mut Tx,
+    now: Instant,
+    team: &TeamId,
+    user: &UserId,
+) -> Result<Vec<BidId>, AppError> {
+    accounts::remove_member(tx, user, team).await?;
+    let mut ended = Vec::new();
+    for (bid, _) in queue::placed_by(tx, team, user).await? {
+        bids::cancel(tx, now, &bid).await?;
+        ended.push(bid);
+    }
+    Ok(ended)
 }
 
 async fn may_set_members(tx: &mut Tx, viewer: &Viewer, team: &TeamId) -> Result<(), AppError> {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::Services;
 use super::accounts::viewer;
 use super::audit::{self, Deed, Doer, Origin};
+use super::people::leave_team;
 use crate::error::AppError;
 use crate::oidc::admission::{self, Decision, Known};
 use crate::oidc::fault::Fault;
@@ -150,7 +151,7 @@ async fn give(
     stored::set_roles(tx, user, &grants.roles).await?;
     stored::set_pools(tx, user, &grants.pools).await?;
     for team in before.teams.keys().filter(|team| !grants.teams.contains_key(*team)) {
-        stored::remove_member(tx, user, team).await?;
+        leave_team(tx, services.now(), team, user).await?;
     }
     for (team, leads) in &grants.teams {
         stored::put_member(tx, user, team, *leads).await?;
