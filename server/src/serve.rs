@@ -86,9 +86,13 @@ async fn start(config: &Config, demo: Option<&DemoArgs>) -> Result<(), AppError>
                     (None, live)
                 }
             };
+            let accounts = if demo.is_some() { demo::ACCOUNTS.as_slice() } else { &[] };
             let market = Market { store: store.clone(), clock, live: Arc::new(live), demo };
             let running = market.run(config, &gate, &shutdown).await?;
             tracing::info!("the market is at {}", config.server.shown_url(address));
+            for (name, password, who) in accounts {
+                tracing::info!("sign in as {name}, password {password}: {who}");
+            }
             running.end(server, &shutdown, config.server.shutdown_timeout).await
         }
         .await;
