@@ -6,32 +6,32 @@ use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use crate::error::{AppError, ErrorKind};
 
 macro_rules! migrations {
-    ($folder:literal, $($number:literal $name:literal),* $(,)?) => {
+    ($folder:literal, $($number:literal $digits:literal $name:literal),* $(,)?) => {
         vec![$(
             Migration::new(
                 $number,
                 $name.into(),
                 MigrationType::Simple,
-                include_str!(concat!("../../../migrations/", $folder, "/000", $number, "_", $name, ".sql")).into_sql_str(),
+                include_str!(concat!("../../../migrations/", $folder, "/", $digits, "_", $name, ".sql")).into_sql_str(),
                 false,
             )
         ),*]
     };
 }
 
-/// The steps of the schema; each has a file of this name for either database.
+/// The steps of the schema: number, the same in four digits, name. Each has a file of this name for either database.
 macro_rules! steps {
     ($folder:literal) => {
         migrations!(
             $folder,
-            1 "market",
-            2 "append_only",
-            3 "trace",
-            4 "accounts",
-            5 "audit_allowances",
-            6 "bids",
-            7 "caps_and_pauses",
-            8 "single_sign_on",
+            1 "0001" "market",
+            2 "0002" "append_only",
+            3 "0003" "trace",
+            4 "0004" "accounts",
+            5 "0005" "audit_allowances",
+            6 "0006" "bids",
+            7 "0007" "caps_and_pauses",
+            8 "0008" "single_sign_on",
         )
     };
 }
