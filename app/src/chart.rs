@@ -315,6 +315,49 @@ pub(crate) fn budget_chart(history: &common::api::BudgetHistory) -> String {
     })
 }
 
+/// The chips of a type over time, shared ones at the bottom and each pool's on top, with each change marked.
+#[cfg(feature = "ssr")]
+pub(crate) fn supply_chart(history: &common::api::SupplyHistory) -> String {
+    let mut x: Vec<i64> = history.changes.iter().map(|level| seconds(level.at)).collect();
+    x.push(seconds(history.to));
+    x.dedup();
+    let mut hands: Vec<Option<&common::ids::PoolId>> =
+        history.changes.iter().map(|level| level.pool.as_ref()).collect();
+    hands.sort_unstable();
+    hands.dedup();
+    let own = own_layers(hands.len());
+    let level_at = |hand: Option<&common::ids::PoolId>, at: i64| {
+        let mut levels = history.changes.iter().rev();
+        let level = levels.find(|level| level.pool.as_ref() == hand && seconds(level.at) <= at);
+        level.map_or(0, |level| level.after.0)
+    };
+    let layer = |hands: &[Option<&common::ids::PoolId>]| -> Vec<Option<u64>> {
+        x.iter().map(|at| Some(hands.iter().map(|hand| level_at(*hand, *at)).sum())).collect()
+    };
+    let label = |hand: &Option<&'_ common::ids::PoolId>| hand.map_or("Shared".to_owned(), ToString::to_string);
+    let labels: Vec<String> = hands.iter().map(label).collect();
+    let mut series: Vec<Series<'_>> = labels[..own]
+        .iter()
+        .enumerate()
+        .map(|(index, label)| Series {
+            label,
+            color: layer_color(index),
+            over: false,
+            y: layer(&hands[index..=index]),
+        })
+        .collect();
+    if own < hands.len() {
+        series.push(Series { label: "Others", color: layer_color(own), over: false, y: layer(&hands[own..]) });
+    }
+    // The first level is where the history begins, not a change.
+    let first = history.changes.first().map(|level| level.cycle);
+    let marks = history.changes.iter().filter(|level| Some(level.cycle) != first);
+    let marks = marks
+        .map(|level| Mark { x: seconds(level.at), label: supply_change(level.before.0, level.after.0) })
+        .collect();
+    json(&Chart { kind: Kind::Stack, unit: "chips", divisor: 1, x, series, marks, point: None, own: Vec::new() })
+}
+
 #[cfg(test)]
 mod tests {
     use common::chips::Chips;
@@ -397,6 +440,28 @@ mod tests {
     #[test]
     fn an_empty_book_has_no_curve() {
         assert_eq!(curve(&book(&[], 10, None)), (Vec::new(), Vec::new(), serde_json::Value::Null));
+    }
+
+    #[cfg(feature = "ssr")]
+    #[test]
+    fn supply_is_a_stack_of_hands_that_ends_now_and_marks_changes() {
+        let level = |cycle, seconds, pool: Option<&str>, before, after| common::api::SupplyLevel {
+            cycle,
+            at: Instant(seconds * MICROS_PER_SECOND),
+            pool: pool.map(|pool| pool.parse().unwrap()),
+            before: Chips(before),
+            after: Chips(after),
+        };
+        let history = common::api::SupplyHistory {
+            chip_type: common::ids::ChipTypeId::new("H100").unwrap(),
+            to: Instant(100 * MICROS_PER_SECOND),
+            changes: vec![level(1, 10, None, 0, 40), level(1, 10, Some("p"), 0, 16), level(7, 70, None, 40, 30)],
+        };
+        let chart: serde_json::Value = serde_json::from_str(&supply_chart(&history)).unwrap();
+        assert_eq!(chart["x"], serde_json::json!([10, 70, 100]));
+        assert_eq!(chart["series"][0]["y"], serde_json::json!([40, 30, 30]));
+        assert_eq!(chart["series"][1]["y"], serde_json::json!([16, 16, 16]));
+        assert_eq!(chart["marks"], serde_json::json!([{"x": 70, "label": "−10 chips"}]));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use common::money::{MicroCredits, Price};
 use crate::clearing::run_auction;
 use crate::error::SnapshotError;
 use crate::outcome::Outcome;
-use crate::snapshot::{Bid, OwnedChips, Snapshot};
+use crate::snapshot::{Bid, Lending, OwnedChips, Snapshot, Team};
 
 /// One change to a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,22 @@ pub enum Edit {
         /// The weight.
         weight: MicroCredits,
     },
+    /// A pool lends so much of its idle chips.
+    Lending {
+        /// The pool.
+        pool: PoolId,
+        /// What it lends.
+        lending: Lending,
+    },
+    /// A team has this income, in local credits per hour. Balances stay as they are.
+    Income {
+        /// The team.
+        team: TeamId,
+        /// The income.
+        income: MicroCredits,
+    },
+    /// A team is added, or replaces the one with its id.
+    Team(Box<Team>),
     /// A team and its bids are gone.
     WithoutTeam(TeamId),
     /// A bid is added, or replaces the one with its id.
@@ -92,6 +108,16 @@ impl Snapshot {
                 let owned = &mut self.pool_mut(pool)?.owned;
                 owned.retain(|owned| owned.chip_type != *chip_type);
                 owned.push(OwnedChips { chip_type: chip_type.clone(), chips: *chips });
+            }
+            Edit::Lending { pool, lending } => self.pool_mut(pool)?.lending = *lending,
+            Edit::Income { team, income } => {
+                let found = self.teams.iter_mut().find(|row| row.id == *team);
+                found.ok_or_else(|| SnapshotError::unknown("team", team, "team"))?.income = *income;
+            }
+            Edit::Team(team) => {
+                self.pool_mut(&team.pool)?;
+                self.teams.retain(|row| row.id != team.id);
+                self.teams.push(Team::clone(team));
             }
             Edit::WithoutTeam(team) => {
                 let before = self.teams.len();

@@ -114,6 +114,8 @@ pub enum Action {
     ReadOrganisation,
     /// Weights, pools, market settings, who administers a pool.
     SetOrganisation,
+    /// The supply screen: what is planned, what a change does to whom.
+    ReadSupply,
     /// Supply, reserve prices, lending.
     SetSupply,
     /// Accounts, roles, their sessions and tokens.
@@ -199,6 +201,7 @@ const TABLE: &[Rule] = {
         rule(SetIncome,        Scope::Admin, &[PoolAdmin, ADMIN],                      Forbidden),
         rule(ReadOrganisation, Scope::Read,  &[SignedIn],                              Forbidden),
         rule(SetOrganisation,  Scope::Admin, &[ADMIN],                                 Forbidden),
+        rule(ReadSupply,       Scope::Read,  &[ADMIN, AUDITOR],                        Hidden),
         rule(SetSupply,        Scope::Admin, &[ADMIN],                                 Forbidden),
         rule(ManageUsers,      Scope::Admin, &[ADMIN],                                 Hidden),
         rule(ReadMoney,        Scope::Read,  &[FINANCE, ADMIN, AUDITOR],               Hidden),

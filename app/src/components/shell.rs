@@ -1,6 +1,6 @@
 //! The frame of every page: navigation, the market's clock with its live state, notes.
 
-use common::api::{MarketClock, ShellView, ViewerView};
+use common::api::{MarketClock, Role, ShellView, ViewerView};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_location, use_query_map};
 
@@ -84,6 +84,14 @@ const SECTIONS: &[Section] = &[
         shown_to: everybody,
     },
     Section {
+        path: "/supply",
+        name: "Supply",
+        icon: Icon::Supply,
+        has_pool_choice: false,
+        kind: Kind::Plain,
+        shown_to: reads_supply,
+    },
+    Section {
         path: "/organisation",
         name: "Organisation",
         icon: Icon::Organisation,
@@ -95,6 +103,10 @@ const SECTIONS: &[Section] = &[
 
 fn everybody(_: &ViewerView) -> bool {
     true
+}
+
+fn reads_supply(viewer: &ViewerView) -> bool {
+    viewer.roles.iter().any(|role| matches!(role, Role::Admin | Role::Auditor))
 }
 
 fn has_bids(viewer: &ViewerView) -> bool {

@@ -15,6 +15,7 @@ pub mod organisation;
 mod parts;
 pub mod provider;
 pub mod sign_in;
+pub mod supply;
 
 use common::api::ShellView;
 use common::problem::Problem;

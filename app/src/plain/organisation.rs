@@ -3,10 +3,12 @@
 //! A page has one form, so that each field has one name on it. A form says what is in force now beside what is typed,
 //! what the change does, and asks for a reason.
 
+use common::instant::Instant;
 use leptos::prelude::*;
 
 use super::form::{Field, FormState, boxes, field, form, hidden, select, text_area};
 use super::parts::fact;
+use crate::components::time::date_time;
 
 /// A link with its text.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub enum Cell {
     Number(String),
     /// Links, one after the other.
     Links(Vec<Link>),
+    /// An instant; empty without one.
+    Time(Option<Instant>),
 }
 
 /// A table with its caption.
@@ -177,7 +181,7 @@ pub fn overview(page: OverviewPage) -> AnyView {
 }
 
 /// A panel with a table.
-fn listed(listing: Listing) -> AnyView {
+pub(crate) fn listed(listing: Listing) -> AnyView {
     let name = listing.caption.clone();
     view! {
         <section class="panel" aria-label=name>
@@ -240,6 +244,7 @@ fn cell_view(place: usize, cell: Cell, column: &'static str) -> AnyView {
                 links.into_iter().map(|link| view! { <a href=link.href>{link.text}</a> " " }).collect_view();
             ("", view! { <span>{links}</span> }.into_any())
         }
+        Cell::Time(at) => ("", at.map(date_time).into_any()),
     };
     if place == 0 {
         view! { <th scope="row">{content}</th> }.into_any()

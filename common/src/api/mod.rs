@@ -11,6 +11,7 @@ mod budget;
 mod cycles;
 mod market;
 mod people;
+mod supply;
 
 pub use allocations::*;
 pub use audit::*;
@@ -20,6 +21,7 @@ pub use budget::*;
 pub use cycles::*;
 pub use market::*;
 pub use people::*;
+pub use supply::*;
 
 use serde::{Deserialize, Serialize};
 

@@ -23,12 +23,14 @@ use common::instant::Instant;
 use crate::error::AppError;
 use crate::services::live::Cleared;
 use crate::services::organisation::no_organisation;
+use crate::services::supply;
 use crate::store::allowances::{self as stored_allowances, Allowance};
 use crate::store::entities::{self, Organisation};
 use crate::store::history::step_start;
 use crate::store::results::{self, Cycle};
 use crate::store::{Store, Tx, bids, usage};
 use advance::Advance;
+pub(crate) use advance::run_engine;
 pub(crate) use run::wait_after;
 pub use run::{maintain, newest_cycle, run};
 use state::{Changes, MarketState};
@@ -77,6 +79,7 @@ impl Clearing {
         let mut state = self.state_after(tx, last.as_ref()).await?;
         let started = std::time::Instant::now();
         let cycle = state.cycle + 1;
+        supply::apply_due(tx, cycle, at).await?;
         let changes = put_into_effect(tx, cycle, at, &state.organisation).await?;
         if cycle == 1 && changes.organisation.is_empty() {
             return Err(no_organisation());

@@ -19,6 +19,7 @@ mod plain;
 mod problem;
 mod session;
 mod site;
+mod supply;
 mod tables;
 
 use std::sync::Arc;
@@ -120,6 +121,7 @@ impl AppState {
         (name = "identity", description = "Who asks, where one is signed in, tokens for programs"),
         (name = "organisation", description = "Who is who, what is set, and what was done with it"),
         (name = "bids", description = "A team's queue: placing, changing, ordering and previewing bids"),
+        (name = "supply", description = "Chips, reserve prices, lending: now, planned, and what a change does"),
         (name = "market", description = "Prices, depth, allocations and cycles"),
         (name = "health", description = "For supervisors and monitoring"),
     )
@@ -157,7 +159,8 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(audit::routes())
                 .merge(bids::routes())
                 .merge(budget::routes())
-                .merge(identity::routes()),
+                .merge(identity::routes())
+                .merge(supply::routes()),
         )
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

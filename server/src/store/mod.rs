@@ -22,6 +22,7 @@ pub mod results;
 pub mod rollup;
 pub mod sessions;
 pub mod single_sign_on;
+pub mod supply;
 pub mod traces;
 pub mod usage;
 

@@ -10,6 +10,7 @@ mod link;
 mod organisation;
 mod provider;
 pub(super) mod sign_in;
+mod supply;
 
 use app::document::SiteFiles;
 use app::plain::form::FormState;
@@ -46,6 +47,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/link/{secret}", get(link::page).post(link::used))
         .merge(budget::routes())
         .merge(organisation::routes())
+        .merge(supply::routes())
 }
 
 /// What is around the page of a request.

@@ -59,7 +59,7 @@ impl Services {
     }
 
     /// Runs the engine for somebody who waits, beside others but not beside too many.
-    pub(super) async fn compute<T: Send + 'static>(
+    pub(in crate::services) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {

@@ -1,9 +1,20 @@
-//! Changes of supply: chip types, shared chips, owned chips. A change enters the next cycle and touches no balance.
+//! Changes of supply: chip types, shared and owned chips, reserve prices, lending. A change enters the next cycle, or one
+//! to come, and touches no balance.
+//!
+//! Whatever is planned becomes ordinary versions in the cycle that is due (`plan`), so that a cycle follows from its
+//! versions alone, whoever wrote them and when.
+
+mod edit;
+pub(crate) mod effect;
+mod plan;
+mod read;
 
 use common::chips::Chips;
 use common::ids::ChipTypeId;
 use common::instant::Instant;
 
+pub(crate) use self::edit::value_of;
+pub(crate) use self::plan::apply_due;
 use super::checks::Checks;
 use super::organisation::{check_chip_type, check_owned, newest_setup};
 use crate::error::AppError;

@@ -1,0 +1,202 @@
+//! The market without and with a change, side by side: prices, chips and spend, and who gains or loses.
+
+use common::api::{ComparedBid, ComparedTeam, Comparison, Sides};
+use common::chips::Chips;
+use common::money::{MicroCredits, Price};
+use leptos::prelude::*;
+
+use super::super::organisation::{Cell, Listing, listed};
+use crate::format;
+
+/// A comparison as tables, with its gist in a sentence.
+#[must_use]
+pub fn comparison(comparison: &Comparison) -> AnyView {
+    let losing = (!comparison.losing.is_empty()).then(|| listed(bids(&comparison.losing)));
+    let pools = (!comparison.pools.is_empty()).then(|| listed(local_prices(comparison)));
+    view! {
+        <div class="sections">
+            <section class="panel" aria-label="In short">
+                <div class="body">
+                    <p>{gist(comparison)}</p>
+                    <p class="quiet">{basis(comparison)}</p>
+                </div>
+            </section>
+            {listed(chip_types(comparison))}
+            {listed(teams(comparison))}
+            {losing}
+            {pools}
+        </div>
+    }
+    .into_any()
+}
+
+/// What the comparison says, in a sentence.
+fn gist(comparison: &Comparison) -> String {
+    let prices = comparison.chip_types.iter().filter(|row| row.reference_price.differs()).count();
+    let moved = |lost: bool| {
+        let teams = comparison.teams.iter();
+        teams.filter(|team| (team.chips_milli.after < team.chips_milli.before) == lost && team.chips_milli.differs()).count()
+    };
+    let mut text = format!(
+        "{} of {} prices change; {} teams have fewer chips, {} have more",
+        prices,
+        comparison.chip_types.len(),
+        moved(true),
+        moved(false)
+    );
+    if comparison.cleared == 1 {
+        text.push_str(&format!(
+            "; {} bids lose chips, {} gain some",
+            format::thousands(comparison.losing_bids),
+            format::thousands(comparison.gaining_bids)
+        ));
+    }
+    text.push('.');
+    text
+}
+
+/// On what it was computed, and what it assumes.
+fn basis(comparison: &Comparison) -> String {
+    let assumes = "All bids stay as they were, also where a price would have made somebody bid otherwise";
+    if comparison.cleared == 1 {
+        return format!(
+            "Cycle {} cleared without and with the change. {assumes}; a bid that can use other chip types moves to one \
+             that became cheaper within the next cycles.",
+            format::thousands(comparison.last_cycle)
+        );
+    }
+    format!(
+        "{} cycles, {} to {}, each cleared without and with the change; the figures are averages in which each cycle \
+         counts alike. {assumes}, and balances and last prices are those of the time.",
+        format::thousands(comparison.cleared),
+        format::thousands(comparison.first_cycle),
+        format::thousands(comparison.last_cycle)
+    )
+}
+
+/// Thousandths of chips; whole ones without decimals.
+fn chips(milli: u64) -> String {
+    if milli.is_multiple_of(1_000) { format::chips(Chips(milli / 1_000)) } else { format::milli(milli) }
+}
+
+/// Two cells, without and with the change.
+fn two<T>(sides: Sides<T>, text: impl Fn(T) -> String) -> [Cell; 2] {
+    let Sides { before, after } = sides.map(text);
+    [Cell::Number(before), Cell::Number(after)]
+}
+
+fn price(price: Option<Price>) -> String {
+    format::price(price)
+}
+
+/// The difference of two whole numbers, with its sign.
+fn signed(before: i128, after: i128, text: impl Fn(u64) -> String) -> String {
+    let size = text(u64::try_from((after - before).unsigned_abs()).unwrap_or(u64::MAX));
+    match after.cmp(&before) {
+        std::cmp::Ordering::Equal => "0".to_owned(),
+        std::cmp::Ordering::Greater => format!("+{size}"),
+        std::cmp::Ordering::Less => format!("\u{2212}{size}"),
+    }
+}
+
+fn chip_types(comparison: &Comparison) -> Listing {
+    let rows = comparison.chip_types.iter().map(|row| {
+        let mut cells = vec![Cell::Text(row.chip_type.to_string())];
+        cells.extend(two(row.supply_milli, chips));
+        cells.extend(two(row.reference_price, price));
+        cells.extend(two(row.granted_milli, chips));
+        cells.push(Cell::Number(chips(row.asked_milli.before)));
+        cells
+    });
+    Listing {
+        caption: "Chip types".to_owned(),
+        columns: vec![
+            ("Chip type", "", false),
+            ("Supply", "chips", true),
+            ("Supply then", "chips", true),
+            ("Price", "global credits per chip-hour", true),
+            ("Price then", "global credits per chip-hour", true),
+            ("Granted", "chips", true),
+            ("Granted then", "chips", true),
+            ("Asked for", "chips", true),
+        ],
+        rows: rows.collect(),
+        empty: "There is no chip type.",
+    }
+}
+
+fn teams(comparison: &Comparison) -> Listing {
+    let mut teams: Vec<&ComparedTeam> = comparison.teams.iter().collect();
+    teams.sort_by_key(|team| {
+        (i128::from(team.chips_milli.after) - i128::from(team.chips_milli.before), team.team.clone())
+    });
+    let rows = teams.into_iter().map(|row| {
+        let (before, after) = (row.chips_milli.before, row.chips_milli.after);
+        let mut cells = vec![Cell::Text(row.name.clone()), Cell::Text(row.pool.to_string())];
+        cells.extend(two(row.chips_milli, chips));
+        cells.push(Cell::Number(signed(before.into(), after.into(), chips)));
+        cells.extend(two(row.spend, format::amount));
+        let spend = row.spend;
+        let amount = |micros: u64| format::amount(MicroCredits(micros.cast_signed()));
+        cells.push(Cell::Number(signed(spend.before.0.into(), spend.after.0.into(), amount)));
+        cells
+    });
+    Listing {
+        caption: "Teams, the largest loss first".to_owned(),
+        columns: vec![
+            ("Team", "", false),
+            ("Pool", "", false),
+            ("Chips", "in use", true),
+            ("Chips then", "in use", true),
+            ("Difference", "chips", true),
+            ("Spend", "local credits per hour", true),
+            ("Spend then", "local credits per hour", true),
+            ("Difference", "credits per hour", true),
+        ],
+        rows: rows.collect(),
+        empty: "No team asks for chips.",
+    }
+}
+
+fn bids(losing: &[ComparedBid]) -> Listing {
+    let rows = losing.iter().map(|row| {
+        let name = if row.name.is_empty() { row.bid.to_string() } else { row.name.clone() };
+        let mut cells =
+            vec![Cell::Text(name), Cell::Text(row.team.to_string()), Cell::Text(row.chip_type.to_string())];
+        cells.extend(two(row.chips, format::chips));
+        cells.push(Cell::Text(crate::words::reason(row.reason).to_owned()));
+        cells
+    });
+    Listing {
+        caption: "Bids that lose chips".to_owned(),
+        columns: vec![
+            ("Bid", "", false),
+            ("Team", "", false),
+            ("Chip type", "", false),
+            ("Chips", "", true),
+            ("Chips then", "", true),
+            ("Why", "", false),
+        ],
+        rows: rows.collect(),
+        empty: "",
+    }
+}
+
+fn local_prices(comparison: &Comparison) -> Listing {
+    let rows = comparison.pools.iter().map(|row| {
+        let mut cells = vec![Cell::Text(row.pool.to_string()), Cell::Text(row.chip_type.to_string())];
+        cells.extend(two(row.local_price, price));
+        cells
+    });
+    Listing {
+        caption: "Prices of pools that change".to_owned(),
+        columns: vec![
+            ("Pool", "", false),
+            ("Chip type", "", false),
+            ("Price", "local credits per chip-hour", true),
+            ("Price then", "local credits per chip-hour", true),
+        ],
+        rows: rows.collect(),
+        empty: "",
+    }
+}

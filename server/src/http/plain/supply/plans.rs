@@ -1,0 +1,158 @@
+//! Windows of maintenance, and taking back what is planned.
+
+use app::plain::form::{Field, FormState};
+use app::plain::organisation::{ChangePage, Input};
+use axum::Router;
+use axum::extract::RawQuery;
+use axum::response::Response;
+use axum::routing::get;
+use common::api::{NewMaintenance, PlanState};
+use common::chips::{Chips, MAX_CHIPS};
+
+use super::super::fields::Fields;
+use super::super::{AppState, Plain, Posted};
+use super::change::chips_of;
+use super::{back, chip_type_in, doer, fields_of, pool_in, refuse, show};
+use crate::error::AppError;
+use crate::http::extract::Segment;
+use crate::policy::{Action, Object, Viewer};
+use crate::services::audit::Origin;
+
+const TITLE: &str = "Plan maintenance";
+const PATH: &str = "/supply/maintenance";
+const TAKE_BACK: &str = "Take back a plan";
+
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route(PATH, get(form_page).post(plan))
+        .route("/supply/planned/{number}/cancel", get(cancel_page).post(cancel))
+}
+
+async fn form_page(plain: Plain, viewer: Viewer, RawQuery(query): RawQuery) -> Response {
+    let page = form(&plain, &viewer, &fields_of(query)).await;
+    show(plain, TITLE, page)
+}
+
+async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Result<ChangePage, AppError> {
+    viewer.may(Action::SetSupply, Object::Organisation)?;
+    let view = plain.state().services().supply(viewer).await?;
+    let (chip_type, pool) = (chip_type_in(fields)?, pool_in(fields)?);
+    let chips = chips_of(&view, &chip_type, pool.as_ref())?;
+    let whose = pool.as_ref().map_or("shared".to_owned(), ToString::to_string);
+    let time = |name, label| Field::text(name, label).with_hint("UTC, like 2026-12-01T06:00:00Z");
+    let mut inputs = vec![Input::Hidden("chip_type", chip_type.to_string())];
+    inputs.extend(pool.map(|pool| Input::Hidden("pool", pool.to_string())));
+    inputs.extend([
+        Input::Line(
+            Field { kind: "number", ..Field::text("chips", "Chips that are down") }
+                .with_hint("At least 1, at most as many as there are"),
+        ),
+        Input::Line(time("from", "From")),
+        Input::Line(time("to", "To")),
+        Input::Hidden("id", plain.state().new_request_id()),
+    ]);
+    Ok(ChangePage {
+        heading: TITLE,
+        action: PATH.to_owned(),
+        state: FormState::default(),
+        version: String::new(),
+        inputs,
+        button: "Plan it",
+        now: vec![
+            ("Chip type", chip_type.to_string()),
+            ("Whose", whose),
+            ("Exist", format!("{chips} chips")),
+        ],
+        effects: vec![
+            "The chips leave the market with the first cycle at or after the start, and are back with the first at or after \
+             the end."
+                .to_owned(),
+            "It can be taken back until it begins, and ended early while it runs.".to_owned(),
+            "What fewer chips do to prices and teams is shown by setting the chips to less, before you confirm that."
+                .to_owned(),
+        ],
+        listing: None,
+        back: back(),
+    })
+}
+
+fn parse(posted: &Posted) -> Result<NewMaintenance, AppError> {
+    let mut fields = Fields::new(posted.fields());
+    let chips = fields.number("chips", 1, u32::try_from(MAX_CHIPS).unwrap_or(u32::MAX));
+    let (from, to) = (fields.value("from"), fields.value("to"));
+    fields.finish()?;
+    Ok(NewMaintenance {
+        chip_type: chip_type_in(posted.fields())?,
+        pool: pool_in(posted.fields())?,
+        chips: Chips(chips.unwrap_or_default().into()),
+        from: from.unwrap_or_default(),
+        to: to.unwrap_or_default(),
+        reason: posted.get("reason").to_owned(),
+    })
+}
+
+async fn plan(plain: Plain, viewer: Viewer, origin: Origin, posted: Posted) -> Response {
+    let planned = async {
+        let window = parse(&posted)?;
+        let doer = doer(&viewer, &origin, &posted);
+        plain.state().services().plan_maintenance(doer, &window, posted.get("id")).await
+    };
+    match planned.await {
+        Ok(_) => plain.done("/supply", "The maintenance is planned."),
+        Err(error) => {
+            let page = form(&plain, &viewer, posted.fields()).await;
+            refuse(plain, TITLE, posted, &error, page)
+        }
+    }
+}
+
+async fn cancel_page(plain: Plain, viewer: Viewer, Segment(number): Segment<u64>) -> Response {
+    let page = cancel_form(&plain, &viewer, number).await;
+    show(plain, TAKE_BACK, page)
+}
+
+async fn cancel_form(plain: &Plain, viewer: &Viewer, number: u64) -> Result<ChangePage, AppError> {
+    viewer.may(Action::SetSupply, Object::Organisation)?;
+    let view = plain.state().services().supply(viewer).await?;
+    let plan = view.planned.into_iter().find(|plan| plan.number == number);
+    let plan = plan.ok_or_else(|| AppError::not_found("planned change", number))?;
+    let runs = plan.state == PlanState::Running;
+    let effect = if runs {
+        format!("Its chips are back with cycle {}, the next one.", view.next_cycle)
+    } else {
+        "It does not happen. It stays in the list as taken back.".to_owned()
+    };
+    Ok(ChangePage {
+        heading: if runs { "End the maintenance now" } else { TAKE_BACK },
+        action: format!("/supply/planned/{number}/cancel"),
+        state: FormState::default(),
+        version: String::new(),
+        inputs: Vec::new(),
+        button: if runs { "End it now" } else { "Take it back" },
+        now: vec![
+            ("Plan", number.to_string()),
+            ("From", plan.from.to_string()),
+            ("To", plan.to.map_or_else(|| "for good".to_owned(), |to| to.to_string())),
+            ("Why", plan.reason),
+        ],
+        effects: vec![effect],
+        listing: None,
+        back: back(),
+    })
+}
+
+async fn cancel(
+    plain: Plain,
+    viewer: Viewer,
+    origin: Origin,
+    Segment(number): Segment<u64>,
+    posted: Posted,
+) -> Response {
+    match plain.state().services().cancel_plan(doer(&viewer, &origin, &posted), number).await {
+        Ok(()) => plain.done("/supply", "The plan is taken back."),
+        Err(error) => {
+            let page = cancel_form(&plain, &viewer, number).await;
+            refuse(plain, TAKE_BACK, posted, &error, page)
+        }
+    }
+}
