@@ -334,7 +334,8 @@ pub(crate) fn supply_chart(history: &common::api::SupplyHistory) -> String {
     let layer = |hands: &[Option<&common::ids::PoolId>]| -> Vec<Option<u64>> {
         x.iter().map(|at| Some(hands.iter().map(|hand| level_at(*hand, *at)).sum())).collect()
     };
-    let label = |hand: &Option<&'_ common::ids::PoolId>| hand.map_or("Shared".to_owned(), ToString::to_string);
+    let label =
+        |hand: &Option<&'_ common::ids::PoolId>| hand.map_or("Shared".to_owned(), ToString::to_string);
     let labels: Vec<String> = hands.iter().map(label).collect();
     let mut series: Vec<Series<'_>> = labels[..own]
         .iter()
@@ -347,7 +348,12 @@ pub(crate) fn supply_chart(history: &common::api::SupplyHistory) -> String {
         })
         .collect();
     if own < hands.len() {
-        series.push(Series { label: "Others", color: layer_color(own), over: false, y: layer(&hands[own..]) });
+        series.push(Series {
+            label: "Others",
+            color: layer_color(own),
+            over: false,
+            y: layer(&hands[own..]),
+        });
     }
     // The first level is where the history begins, not a change.
     let first = history.changes.first().map(|level| level.cycle);
@@ -355,7 +361,16 @@ pub(crate) fn supply_chart(history: &common::api::SupplyHistory) -> String {
     let marks = marks
         .map(|level| Mark { x: seconds(level.at), label: supply_change(level.before.0, level.after.0) })
         .collect();
-    json(&Chart { kind: Kind::Stack, unit: "chips", divisor: 1, x, series, marks, point: None, own: Vec::new() })
+    json(&Chart {
+        kind: Kind::Stack,
+        unit: "chips",
+        divisor: 1,
+        x,
+        series,
+        marks,
+        point: None,
+        own: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -455,7 +470,11 @@ mod tests {
         let history = common::api::SupplyHistory {
             chip_type: common::ids::ChipTypeId::new("H100").unwrap(),
             to: Instant(100 * MICROS_PER_SECOND),
-            changes: vec![level(1, 10, None, 0, 40), level(1, 10, Some("p"), 0, 16), level(7, 70, None, 40, 30)],
+            changes: vec![
+                level(1, 10, None, 0, 40),
+                level(1, 10, Some("p"), 0, 16),
+                level(7, 70, None, 40, 30),
+            ],
         };
         let chart: serde_json::Value = serde_json::from_str(&supply_chart(&history)).unwrap();
         assert_eq!(chart["x"], serde_json::json!([10, 70, 100]));

@@ -115,6 +115,8 @@ fn has_bids(viewer: &ViewerView) -> bool {
 
 /// The section that a path belongs to.
 fn section_of(path: &str) -> Option<&'static Section> {
+    // What-ifs are about the supply, though people know them by an address of their own.
+    let path = if path == "/what-if" || path.starts_with("/what-if/") { "/supply/what-if" } else { path };
     SECTIONS.iter().find(|section| {
         path == section.path || (section.path != "/" && path.starts_with(&format!("{}/", section.path)))
     })

@@ -29,6 +29,12 @@ impl FormState {
         Self { values, faults: problem.errors.clone(), refusal }
     }
 
+    /// Why it was refused, where that is the fault of no field.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
     /// The first value of a field; empty without one.
     #[must_use]
     pub fn value(&self, name: &str) -> &str {

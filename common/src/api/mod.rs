@@ -9,9 +9,11 @@ mod bids;
 mod book;
 mod budget;
 mod cycles;
+mod inventory;
 mod market;
 mod people;
 mod supply;
+mod what_if;
 
 pub use allocations::*;
 pub use audit::*;
@@ -19,9 +21,11 @@ pub use bids::*;
 pub use book::*;
 pub use budget::*;
 pub use cycles::*;
+pub use inventory::*;
 pub use market::*;
 pub use people::*;
 pub use supply::*;
+pub use what_if::*;
 
 use serde::{Deserialize, Serialize};
 

@@ -286,6 +286,7 @@ pub struct ComparedType {
     /// All chips, in thousandths.
     pub supply_milli: Sides<u64>,
     /// Reference price in global credits per chip-hour, averaged over the cycles that have one; absent where none has.
+    #[cfg_attr(feature = "openapi", schema(value_type = Sides<Option<String>>))]
     pub reference_price: Sides<Option<Price>>,
     /// Chips asked for at any price, in thousandths.
     pub asked_milli: Sides<u64>,
@@ -302,6 +303,7 @@ pub struct ComparedPool {
     /// The chip type.
     pub chip_type: ChipTypeId,
     /// Local credits per chip-hour, averaged over the cycles that have a price; absent where none has.
+    #[cfg_attr(feature = "openapi", schema(value_type = Sides<Option<String>>))]
     pub local_price: Sides<Option<Price>>,
 }
 
@@ -318,6 +320,7 @@ pub struct ComparedTeam {
     /// Chips that its bids use, over all types, in thousandths.
     pub chips_milli: Sides<u64>,
     /// What they cost, in local credits per hour.
+    #[cfg_attr(feature = "openapi", schema(value_type = Sides<String>))]
     pub spend: Sides<MicroCredits>,
 }
 

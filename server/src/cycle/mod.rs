@@ -6,6 +6,7 @@
 
 mod account;
 mod advance;
+mod again;
 mod allowances;
 mod elapse;
 mod load;
@@ -31,6 +32,7 @@ use crate::store::results::{self, Cycle};
 use crate::store::{Store, Tx, bids, usage};
 use advance::Advance;
 pub(crate) use advance::run_engine;
+pub(crate) use again::Again;
 pub(crate) use run::wait_after;
 pub use run::{maintain, newest_cycle, run};
 use state::{Changes, MarketState};

@@ -21,6 +21,7 @@ mod session;
 mod site;
 mod supply;
 mod tables;
+mod what_if;
 
 use std::sync::Arc;
 
@@ -160,7 +161,8 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(bids::routes())
                 .merge(budget::routes())
                 .merge(identity::routes())
-                .merge(supply::routes()),
+                .merge(supply::routes())
+                .merge(what_if::routes()),
         )
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

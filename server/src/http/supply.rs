@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use common::api::{
-    Comparison, Holding, NewMaintenance, NewSupplyChange, SuppliedType, SupplyChanged, SupplyEdit,
-    SupplyHistory, SupplyLevel, SupplyView,
+    Comparison, Holding, ImportInventory, Inventory, InventoryView, NewMaintenance, NewSupplyChange,
+    SuppliedType, SupplyChanged, SupplyEdit, SupplyHistory, SupplyLevel, SupplyView,
 };
 use common::ids::ChipTypeId;
 use common::problem::Problem;
@@ -33,6 +33,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(change))
         .routes(routes!(maintenance))
         .routes(routes!(cancel))
+        .routes(routes!(read_inventory))
+        .routes(routes!(import_inventory))
 }
 
 /// What a route of supply may answer instead.
@@ -169,7 +171,8 @@ async fn change(
 ) -> Result<Response, AppError> {
     let doer = Doer { viewer: &viewer, origin: &origin, reason: &change.reason };
     let id = id_of(&state, &headers);
-    let changed = state.services().change_supply(doer, &change.edit, (change.at, &id), known(&headers)).await?;
+    let changed =
+        state.services().change_supply(doer, &change.edit, (change.at, &id), known(&headers)).await?;
     Ok((StatusCode::CREATED, Json(changed)).into_response())
 }
 
@@ -221,6 +224,43 @@ async fn cancel(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// What an inventory file says and what importing it would change. Changes nothing; what is wrong with the file is in the
+/// answer, each fault with its line.
+#[utoipa::path(
+    post, path = "/supply/import/preview", tag = "supply", request_body = Inventory,
+    responses((status = 200, description = "What it would change", body = InventoryView), Problems)
+)]
+async fn read_inventory(
+    State(state): State<AppState>,
+    viewer: Viewer,
+    Body(inventory): Body<Inventory>,
+) -> Result<Json<InventoryView>, AppError> {
+    state.services().read_inventory(&viewer, &inventory).await.map(Json)
+}
+
+/// Imports an inventory file: all of it from the next cycle on, or nothing. Imported again it changes nothing.
+#[utoipa::path(
+    post, path = "/supply/import", tag = "supply",
+    params(("If-Match" = Option<String>, Header, description = "`version` of the preview")),
+    request_body = ImportInventory,
+    responses(
+        (status = 200, description = "What it changed", body = InventoryView),
+        (status = 412, description = "What it would change was changed since", body = Problem,
+         content_type = "application/problem+json"),
+        Problems,
+    )
+)]
+async fn import_inventory(
+    State(state): State<AppState>,
+    viewer: Viewer,
+    origin: Origin,
+    headers: HeaderMap,
+    Body(import): Body<ImportInventory>,
+) -> Result<Json<InventoryView>, AppError> {
+    let doer = Doer { viewer: &viewer, origin: &origin, reason: &import.reason };
+    state.services().import_inventory(doer, &import.inventory, known(&headers)).await.map(Json)
+}
+
 impl Table for SupplyView {
     fn file_name(&self) -> String {
         "supply".to_owned()
@@ -249,7 +289,9 @@ impl Table for SupplyView {
             ]
         };
         let types = self.chip_types.iter();
-        types.flat_map(|chip_type| chip_type.holdings.iter().map(move |holding| row(chip_type, holding))).collect()
+        types
+            .flat_map(|chip_type| chip_type.holdings.iter().map(move |holding| row(chip_type, holding)))
+            .collect()
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod single_sign_on;
 pub mod supply;
 pub mod version;
 pub mod watch;
+pub mod what_if;
 mod writes;
 
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub struct Services {
     writes: Writes,
     /// How many previews are computed at once.
     previews: Arc<Semaphore>,
+    /// What-ifs that are computed in the background.
+    what_ifs: what_if::Runs,
 }
 
 impl Services {
@@ -53,7 +56,8 @@ impl Services {
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, ids: IdSource, market: Arc<MarketReader>) -> Self {
         let writes = Writes::new(store.clone());
-        Self { store, clock, ids, market, writes, previews: Arc::new(Semaphore::new(PREVIEWS_AT_ONCE)) }
+        let previews = Arc::new(Semaphore::new(PREVIEWS_AT_ONCE));
+        Self { store, clock, ids, market, writes, previews, what_ifs: what_if::Runs::default() }
     }
 
     /// The market as it is read by everybody who is signed in.

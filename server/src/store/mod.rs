@@ -25,6 +25,7 @@ pub mod single_sign_on;
 pub mod supply;
 pub mod traces;
 pub mod usage;
+pub(crate) mod what_if;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

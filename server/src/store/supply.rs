@@ -128,7 +128,12 @@ pub(crate) async fn ended_plans(tx: &mut Tx, limit: u32) -> Result<Vec<PlannedCh
 }
 
 /// Notes that a plan took effect with a cycle, and which chips maintenance took.
-pub(crate) async fn begin_plan(tx: &mut Tx, number: u64, cycle: u64, taken: Option<Chips>) -> Result<(), AppError> {
+pub(crate) async fn begin_plan(
+    tx: &mut Tx,
+    number: u64,
+    cycle: u64,
+    taken: Option<Chips>,
+) -> Result<(), AppError> {
     const SQL: &str = "UPDATE supply_plan SET begun_cycle = $2, taken = $3 WHERE number = $1";
     tx.execute(SQL, values![number, cycle, taken.map(|chips| chips.0)]).await.map(drop)
 }

@@ -120,6 +120,11 @@ impl TestApp {
         Self { store, clock, shutdown, live, auth, router, admin, services, clearing: Clearing::new() }
     }
 
+    /// Clears from here on with what is stored alone, as after a restart.
+    pub(crate) fn forget(&mut self) {
+        self.clearing = Clearing::new();
+    }
+
     /// Another server that comes up on the same database.
     pub(crate) async fn beside(&self) -> Router {
         let newest = server::cycle::newest_cycle(&self.store.store).await.unwrap().unwrap();

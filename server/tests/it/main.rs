@@ -23,5 +23,7 @@ mod play;
 mod postgres;
 mod running;
 mod sign_in;
+mod supply;
 mod time;
 mod verify;
+mod what_if;

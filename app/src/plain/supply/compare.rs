@@ -1,6 +1,6 @@
 //! The market without and with a change, side by side: prices, chips and spend, and who gains or loses.
 
-use common::api::{ComparedBid, ComparedTeam, Comparison, Sides};
+use common::api::{ComparedBid, Comparison, Sides};
 use common::chips::Chips;
 use common::money::{MicroCredits, Price};
 use leptos::prelude::*;
@@ -8,9 +8,18 @@ use leptos::prelude::*;
 use super::super::organisation::{Cell, Listing, listed};
 use crate::format;
 
-/// A comparison as tables, with its gist in a sentence.
+/// A comparison as tables, with its gist in a sentence; the teams with the largest loss first.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> AnyView {
+    let mut comparison = comparison.clone();
+    comparison
+        .teams
+        .sort_by_key(|team| i128::from(team.chips_milli.after) - i128::from(team.chips_milli.before));
+    in_this_order(&comparison)
+}
+
+/// The same with the teams in their order.
+pub(super) fn in_this_order(comparison: &Comparison) -> AnyView {
     let losing = (!comparison.losing.is_empty()).then(|| listed(bids(&comparison.losing)));
     let pools = (!comparison.pools.is_empty()).then(|| listed(local_prices(comparison)));
     view! {
@@ -35,7 +44,11 @@ fn gist(comparison: &Comparison) -> String {
     let prices = comparison.chip_types.iter().filter(|row| row.reference_price.differs()).count();
     let moved = |lost: bool| {
         let teams = comparison.teams.iter();
-        teams.filter(|team| (team.chips_milli.after < team.chips_milli.before) == lost && team.chips_milli.differs()).count()
+        teams
+            .filter(|team| {
+                (team.chips_milli.after < team.chips_milli.before) == lost && team.chips_milli.differs()
+            })
+            .count()
     };
     let mut text = format!(
         "{} of {} prices change; {} teams have fewer chips, {} have more",
@@ -126,11 +139,7 @@ fn chip_types(comparison: &Comparison) -> Listing {
 }
 
 fn teams(comparison: &Comparison) -> Listing {
-    let mut teams: Vec<&ComparedTeam> = comparison.teams.iter().collect();
-    teams.sort_by_key(|team| {
-        (i128::from(team.chips_milli.after) - i128::from(team.chips_milli.before), team.team.clone())
-    });
-    let rows = teams.into_iter().map(|row| {
+    let rows = comparison.teams.iter().map(|row| {
         let (before, after) = (row.chips_milli.before, row.chips_milli.after);
         let mut cells = vec![Cell::Text(row.name.clone()), Cell::Text(row.pool.to_string())];
         cells.extend(two(row.chips_milli, chips));
@@ -142,7 +151,7 @@ fn teams(comparison: &Comparison) -> Listing {
         cells
     });
     Listing {
-        caption: "Teams, the largest loss first".to_owned(),
+        caption: "Teams".to_owned(),
         columns: vec![
             ("Team", "", false),
             ("Pool", "", false),

@@ -1,17 +1,21 @@
 //! The supply as a page: what there is of each chip type and whose it is, how it went, and what is planned.
 
 mod compare;
+mod import;
+mod what_if;
 
 use common::api::{
-    Holding, PlanState, PlannedChange, SuppliedType, SupplyEdit, SupplyHistory, SupplyLevel, SupplyView,
-    SupplyingPool,
+    Comparison, Holding, PlanState, PlannedChange, SuppliedType, SupplyEdit, SupplyHistory, SupplyLevel,
+    SupplyView, SupplyingPool,
 };
 use common::chips::Chips;
 use common::ids::ChipTypeId;
 use leptos::prelude::*;
 
 pub use self::compare::comparison;
-use super::organisation::{Cell, Link, Listing, listed};
+pub use self::import::{ImportPage, import};
+pub use self::what_if::{AskPage, SORTS, answered, ask};
+use super::organisation::{Cell, ChangePage, Link, Listing, change, listed};
 use crate::chart::{supply_change, supply_chart};
 use crate::components::time::date_time;
 use crate::format;
@@ -29,7 +33,8 @@ pub struct SupplyPage {
 }
 
 /// The pages about supply: address and name.
-const PAGES: [(&str, &str); 1] = [("/supply", "Chips")];
+const PAGES: [(&str, &str); 3] =
+    [("/supply", "Chips"), ("/supply/import", "Import"), ("/what-if", "What if")];
 
 /// The navigation of the supply pages.
 #[must_use]
@@ -70,6 +75,15 @@ pub fn supply(page: SupplyPage) -> AnyView {
             {listed(lending(&view.pools, may_change))}
             <p class="quiet">{note}</p>
         </div>
+    }
+    .into_any()
+}
+
+/// The form that confirms a change, above what it does.
+#[must_use]
+pub fn confirmation(page: ChangePage, effect: &Comparison) -> AnyView {
+    view! {
+        <div class="sections">{change(page)} {comparison(effect)}</div>
     }
     .into_any()
 }

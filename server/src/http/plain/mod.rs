@@ -16,7 +16,7 @@ use app::document::SiteFiles;
 use app::plain::form::FormState;
 use app::plain::{Frame, PlainPage, render};
 use axum::Router;
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Multipart, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -158,15 +158,36 @@ impl FromRequest<AppState> for Posted {
     type Rejection = AppError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, AppError> {
-        let body = axum::body::Bytes::from_request(request, state).await.map_err(|error| {
-            AppError::new(crate::error::ErrorKind::TooLarge, "the form is larger than the server takes")
-                .with_context(error)
-        })?;
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if kind.is_some_and(|kind| kind.starts_with("multipart/form-data")) {
+            return Self::in_parts(request, state).await;
+        }
+        let body = axum::body::Bytes::from_request(request, state).await.map_err(too_large)?;
         Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
     }
 }
 
+fn too_large(error: impl std::error::Error + Send + Sync + 'static) -> AppError {
+    AppError::new(crate::error::ErrorKind::TooLarge, "the form is larger than the server takes")
+        .with_context(error)
+}
+
 impl Posted {
+    /// Reads a form with a file in it; the file's text is the value of its field.
+    async fn in_parts(request: Request, state: &AppState) -> Result<Self, AppError> {
+        let mut parts = Multipart::from_request(request, state).await.map_err(too_large)?;
+        let mut fields = Vec::new();
+        while let Some(part) = parts.next_field().await.map_err(too_large)? {
+            let name = part.name().unwrap_or_default().to_owned();
+            let bytes = part.bytes().await.map_err(too_large)?;
+            let text = String::from_utf8(bytes.to_vec());
+            let text =
+                text.map_err(|_| AppError::invalid(name.as_str(), "is not text in UTF-8; save it as UTF-8"))?;
+            fields.push((name, text));
+        }
+        Ok(Self(fields))
+    }
+
     /// The first value of a field; empty without one.
     pub(super) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)

@@ -46,7 +46,12 @@ impl Services {
     }
 
     /// Waits for the entry: nothing is shown that is not in the log.
-    pub(in crate::services) async fn note_look(&self, viewer: &Viewer, origin: &Origin, deed: Deed) -> Result<(), AppError> {
+    pub(in crate::services) async fn note_look(
+        &self,
+        viewer: &Viewer,
+        origin: &Origin,
+        deed: Deed,
+    ) -> Result<(), AppError> {
         let (viewer, origin, now) = (viewer.clone(), origin.clone(), self.now());
         self.writes
             .run(move |tx| {

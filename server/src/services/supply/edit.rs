@@ -226,7 +226,9 @@ pub(crate) fn value_of(edit: &SupplyEdit) -> String {
         SupplyEdit::Reserve { reserve_price, .. } => format!("{reserve_price} credits per chip-hour"),
         SupplyEdit::Lending { lends_at_most: None, .. } => "all that are idle".to_owned(),
         SupplyEdit::Lending { lends_at_most: Some(Chips(0)), .. } => "none".to_owned(),
-        SupplyEdit::Lending { lends_at_most: Some(chips), .. } => format!("at most {chips} of each chip type"),
+        SupplyEdit::Lending { lends_at_most: Some(chips), .. } => {
+            format!("at most {chips} of each chip type")
+        }
     }
 }
 

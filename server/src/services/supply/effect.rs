@@ -70,7 +70,9 @@ impl Services {
 
 /// There is no book to compare with.
 pub(in crate::services) fn nothing_cleared() -> AppError {
-    AppError::conflict("no cycle has cleared yet, so there is nothing to compare with; the next one changes that")
+    AppError::conflict(
+        "no cycle has cleared yet, so there is nothing to compare with; the next one changes that",
+    )
 }
 
 /// The inputs of a cycle with edits.
@@ -145,7 +147,12 @@ impl Tally {
         let cycle = before.0.cycle;
         self.cycles = Some((self.cycles.map_or(cycle, |(first, _)| first), cycle));
         self.cleared += 1;
-        self.add_side(before, |sides| &mut sides.before, |sides| &mut sides.before, |sides| &mut sides.before);
+        self.add_side(
+            before,
+            |sides| &mut sides.before,
+            |sides| &mut sides.before,
+            |sides| &mut sides.before,
+        );
         self.add_side(after, |sides| &mut sides.after, |sides| &mut sides.after, |sides| &mut sides.after);
         self.compare_bids(before, after.1);
     }
@@ -208,7 +215,8 @@ impl Tally {
                 });
             }
         }
-        self.losing.sort_by_key(|bid| (std::cmp::Reverse(bid.chips.before.0 - bid.chips.after.0), bid.bid.clone()));
+        self.losing
+            .sort_by_key(|bid| (std::cmp::Reverse(bid.chips.before.0 - bid.chips.after.0), bid.bid.clone()));
         self.losing.truncate(MOST_LOSING);
     }
 
@@ -231,16 +239,16 @@ impl Tally {
             chip_type,
             local_price: prices.map(Prices::average),
         });
-        let names: BTreeMap<&TeamId, &str> = teams.iter().map(|team| (&team.id, team.name.as_str())).collect();
+        let names: BTreeMap<&TeamId, &str> =
+            teams.iter().map(|team| (&team.id, team.name.as_str())).collect();
         let asking = self.teams.into_iter().filter(|(_, (_, sums))| sums.before.asks || sums.after.asks);
         let teams = asking.map(|(team, (pool, sums))| ComparedTeam {
             name: names.get(&team).map_or_else(|| team.to_string(), |name| (*name).to_owned()),
             team,
             pool,
             chips_milli: milli(sums.map(|sums| sums.chips)),
-            spend: sums.map(|sums| {
-                MicroCredits(i64::try_from(per_cycle(sums.spend, cleared)).unwrap_or(i64::MAX))
-            }),
+            spend: sums
+                .map(|sums| MicroCredits(i64::try_from(per_cycle(sums.spend, cleared)).unwrap_or(i64::MAX))),
         });
         // Which bids lose is said of one cycle; over many they come and go.
         let single = cleared == 1;

@@ -6,6 +6,7 @@
 
 mod edit;
 pub(crate) mod effect;
+pub(crate) mod import;
 mod plan;
 mod read;
 

@@ -188,7 +188,10 @@ async fn repeated(
 
 fn check_id(checks: &mut Checks, id: &str) {
     if id.is_empty() || id.len() > MAX_ID || !id.bytes().all(|byte| byte.is_ascii_graphic()) {
-        checks.refuse("id", format!("is {id:?}; it must be 1 to {MAX_ID} visible ASCII characters, such as a UUID"));
+        checks.refuse(
+            "id",
+            format!("is {id:?}; it must be 1 to {MAX_ID} visible ASCII characters, such as a UUID"),
+        );
     }
 }
 

@@ -60,7 +60,9 @@ impl Services {
         let id = match (found, chip_type) {
             (Some(found), _) => found.id,
             (None, Some(id)) => return Err(AppError::not_found("chip type", id)),
-            (None, None) => return Err(AppError::new(crate::error::ErrorKind::NotFound, "there is no chip type yet")),
+            (None, None) => {
+                return Err(AppError::new(crate::error::ErrorKind::NotFound, "there is no chip type yet"));
+            }
         };
         let changes = stored::levels(&mut tx, &id).await?;
         Ok(SupplyHistory { chip_type: id, to: self.now(), changes })

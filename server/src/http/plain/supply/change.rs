@@ -1,8 +1,8 @@
 //! Setting chips, a reserve price or lending: typed, shown with its effect on the book in force, then confirmed.
 
 use app::plain::form::{Field, FormState};
-use app::plain::organisation::{ChangePage, Input, change as change_view};
-use app::plain::supply::comparison;
+use app::plain::organisation::{ChangePage, Input};
+use app::plain::supply::confirmation;
 use axum::Router;
 use axum::extract::RawQuery;
 use axum::response::Response;
@@ -11,7 +11,6 @@ use common::api::{Comparison, SupplyEdit, SupplyView};
 use common::chips::{Chips, MAX_CHIPS};
 use common::ids::{ChipTypeId, PoolId};
 use common::instant::Instant;
-use leptos::prelude::{AnyView, IntoAny, view};
 
 use super::super::fields::Fields;
 use super::super::{AppState, Plain, Posted};
@@ -23,7 +22,8 @@ use crate::services::supply::value_of;
 use crate::services::version::version_of;
 
 /// What a time to come is typed like.
-const AT_HINT: &str = "UTC, like 2026-12-01T06:00:00Z: with the first cycle at or after it. Left empty: with the next cycle";
+const AT_HINT: &str =
+    "UTC, like 2026-12-01T06:00:00Z: with the first cycle at or after it. Left empty: with the next cycle";
 
 /// Which thing about supply a form sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,10 @@ pub(super) fn chips_of(
         return Err(AppError::not_found("pool", pool));
     }
     let mut holdings = row.holdings.iter();
-    Ok(holdings.find(|holding| holding.pool.as_ref() == pool).map(|holding| holding.chips).unwrap_or_default())
+    Ok(holdings
+        .find(|holding| holding.pool.as_ref() == pool)
+        .map(|holding| holding.chips)
+        .unwrap_or_default())
 }
 
 /// What an edit is about, as facts.
@@ -182,7 +185,8 @@ async fn form(
         button: "Show the effect",
         now: about(&present),
         effects: vec![
-            "Nothing yet: the next page shows what it does to prices, teams and bids, and asks once more.".to_owned(),
+            "Nothing yet: the next page shows what it does to prices, teams and bids, and asks once more."
+                .to_owned(),
             format!("Without a time it takes effect in cycle {}, the next one.", view.next_cycle),
             "No balance changes.".to_owned(),
         ],
@@ -300,10 +304,4 @@ async fn confirm(
         listing: None,
         back: back(),
     })
-}
-
-fn confirmation(page: ChangePage, effect: &Comparison) -> AnyView {
-    let effect = comparison(effect);
-    let form = change_view(page);
-    view! { <div class="sections">{form} {effect}</div> }.into_any()
 }

@@ -1,7 +1,9 @@
 //! The supply pages: what there is, and forms that change it, each shown with its effect before it is confirmed.
 
 mod change;
+mod import;
 mod plans;
+mod what_if;
 
 use app::plain::form::FormState;
 use app::plain::organisation::{ChangePage, Link};
@@ -20,7 +22,12 @@ use crate::services::audit::{Doer, Origin};
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route("/supply", get(page)).merge(change::routes()).merge(plans::routes())
+    Router::new()
+        .route("/supply", get(page))
+        .merge(change::routes())
+        .merge(plans::routes())
+        .merge(import::routes())
+        .merge(what_if::routes())
 }
 
 async fn page(plain: Plain, viewer: Viewer, RawQuery(query): RawQuery) -> Response {
