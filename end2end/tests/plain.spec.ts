@@ -16,6 +16,10 @@ const plainPages = [
   { name: "people", path: "/organisation/people", as: "admin" },
   { name: "watch-list", path: "/organisation/watch", as: "admin" },
   { name: "audit", path: "/organisation/audit", as: "admin" },
+  { name: "supply", path: "/supply", as: "admin" },
+  { name: "supply-chips", path: "/supply/chips?chip_type=T4", as: "admin" },
+  { name: "supply-import", path: "/supply/import", as: "admin" },
+  { name: "what-if", path: "/what-if", as: "admin" },
 ] as const;
 
 async function expectsToFit(page: Page, name: string): Promise<void> {
