@@ -35,12 +35,12 @@ impl ImportPage {
 
 /// The main part of the page.
 #[must_use]
-pub fn import(page: ImportPage) -> AnyView {
+pub fn import(page: &ImportPage) -> AnyView {
     let body = match &page.read {
-        None => choose(&page),
+        None => choose(page),
         Some((view, effect)) => {
             let effect = effect.as_ref().map(comparison);
-            view! { <div class="sections">{said(&page, view)} {effect}</div> }.into_any()
+            view! { <div class="sections">{said(page, view)} {effect}</div> }.into_any()
         }
     };
     view! {

@@ -37,9 +37,9 @@ pub const SORTS: [(&str, &str); 4] = [
 
 /// The page that asks, and what was asked.
 #[must_use]
-pub fn ask(page: AskPage) -> AnyView {
+pub fn ask(page: &AskPage) -> AnyView {
     let asked = listed(asked(&page.asked));
-    let form = page.may_ask.then(|| form(&page));
+    let form = page.may_ask.then(|| form(page));
     view! {
         {subnav("/what-if")}
         <div class="sections">{form} {asked}</div>

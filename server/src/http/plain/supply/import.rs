@@ -30,7 +30,7 @@ pub(super) fn routes() -> Router<AppState> {
 
 async fn form_page(plain: Plain, viewer: Viewer) -> Response {
     match page(&plain, &viewer, FormState::default(), None).await {
-        Ok(page) => plain.ok(TITLE, || import_view(page)),
+        Ok(page) => plain.ok(TITLE, || import_view(&page)),
         Err(error) => plain.problem(&error),
     }
 }
@@ -75,11 +75,11 @@ async fn post(plain: Plain, viewer: Viewer, origin: Origin, posted: Posted) -> R
             .done("/supply", &format!("Imported: {changes} numbers of chips change with the next cycle.")),
         Ok(Reply::Ask(page)) if page.has_faults() => {
             let error = AppError::new(ErrorKind::Invalid, "nothing is imported while the file has faults");
-            plain.refused(&error, TITLE, || import_view(*page))
+            plain.refused(&error, TITLE, || import_view(&page))
         }
-        Ok(Reply::Ask(page)) => plain.ok(TITLE, || import_view(*page)),
+        Ok(Reply::Ask(page)) => plain.ok(TITLE, || import_view(&page)),
         Err(error) => match page_of_refusal(&plain, &viewer, posted, &error).await {
-            Some(page) => plain.refused(&error, TITLE, || import_view(page)),
+            Some(page) => plain.refused(&error, TITLE, || import_view(&page)),
             None => plain.problem(&error),
         },
     }

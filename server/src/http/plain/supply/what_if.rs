@@ -32,7 +32,7 @@ pub(super) fn routes() -> Router<AppState> {
 
 async fn form_page(plain: Plain, viewer: Viewer) -> Response {
     match page(&plain, &viewer, FormState::default()).await {
-        Ok(page) => plain.ok(TITLE, || ask_view(page)),
+        Ok(page) => plain.ok(TITLE, || ask_view(&page)),
         Err(error) => plain.problem(&error),
     }
 }
@@ -106,7 +106,7 @@ async fn ask(plain: Plain, viewer: Viewer, posted: Posted) -> Response {
             let by_typing = matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Conflict);
             let state = FormState::refused(posted.into_fields(), &above(&error));
             match page(&plain, &viewer, state).await {
-                Ok(page) if by_typing => plain.refused(&error, TITLE, || ask_view(page)),
+                Ok(page) if by_typing => plain.refused(&error, TITLE, || ask_view(&page)),
                 _ => plain.problem(&error),
             }
         }
