@@ -216,25 +216,38 @@ impl Viewer {
     /// # Errors
     /// `NotFound` where the viewer may not even know that it exists, else `Forbidden`.
     pub fn may(&self, action: Action, object: Object<'_>) -> Result<(), AppError> {
-        let Some(rule) = TABLE.iter().find(|rule| rule.action == action) else {
+        let Some(rule) = rule_of(action) else {
             return Err(AppError::internal(format!("{action:?} has no rule")));
         };
-        if !rule.to.iter().any(|relation| self.is(*relation, object)) {
+        if !self.stands_in(rule, object) {
             return Err(refusal(rule.otherwise, object));
         }
-        match &self.via {
-            Via::Token { scopes, .. } if !scopes.contains(&rule.scope) => Err(AppError::forbidden(format!(
-                "this token does not have the scope {}; make one that has it",
-                rule.scope.as_str()
-            ))),
-            _ => Ok(()),
+        if self.scoped(rule) {
+            return Ok(());
         }
+        Err(AppError::forbidden(format!(
+            "this token does not have the scope {}; make one that has it",
+            rule.scope.as_str()
+        )))
     }
 
-    /// Whether [`Viewer::may`] allows it: to show or leave out what leads there.
+    /// Whether [`Viewer::may`] allows it: to show or leave out what leads there. It is asked of all teams in a row, so it
+    /// makes no words of refusal.
     #[must_use]
     pub fn can(&self, action: Action, object: Object<'_>) -> bool {
-        self.may(action, object).is_ok()
+        rule_of(action).is_some_and(|rule| self.stands_in(rule, object) && self.scoped(rule))
+    }
+
+    fn stands_in(&self, rule: &Rule, object: Object<'_>) -> bool {
+        rule.to.iter().any(|relation| self.is(*relation, object))
+    }
+
+    /// Whether what the viewer was recognised by allows it: a session does, a token in its scopes.
+    fn scoped(&self, rule: &Rule) -> bool {
+        match &self.via {
+            Via::Session(_) => true,
+            Via::Token { scopes, .. } => scopes.contains(&rule.scope),
+        }
     }
 
     /// The session of a person at a browser. What a token must never do, such as make another one, asks for it.
@@ -266,6 +279,10 @@ impl Viewer {
             Relation::Has(role) => self.roles.contains(&role),
         }
     }
+}
+
+fn rule_of(action: Action) -> Option<&'static Rule> {
+    TABLE.iter().find(|rule| rule.action == action)
 }
 
 fn refusal(otherwise: Refusal, object: Object<'_>) -> AppError {

@@ -230,6 +230,10 @@ impl Market {
     ) -> Result<Running, AppError> {
         let Self { store, clock, live, demo } = self;
         let market = Arc::new(MarketReader::new(store.clone(), Arc::clone(&clock), live.subscribe()));
+        tokio::spawn({
+            let market = Arc::clone(&market);
+            async move { market.keep_ready().await }
+        });
         let services = Services::new(store.clone(), Arc::clone(&clock), IdSource::random(), market);
         let services = Arc::new(services);
         let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth, config.provider()?).await?);

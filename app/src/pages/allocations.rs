@@ -19,6 +19,9 @@ use crate::words::{self, address};
 
 const PATH: &str = "/allocations";
 
+/// Rows of the table; the CSV has all.
+const MOST_SERIES: u32 = 100;
+
 /// Names and values of the parameters of a query; `None` stands for the default.
 fn parameters(query: &AllocationsQuery) -> [(&'static str, Option<&str>); 5] {
     [
@@ -56,6 +59,7 @@ pub fn AllocationsPage() -> impl IntoView {
                 chip_type: address.get_str("chip").and_then(|text| text.parse().ok()),
                 pool: address.get_str("pool").and_then(|text| text.parse().ok()),
                 team: address.get_str("team").and_then(|text| text.parse().ok()),
+                most: Some(MOST_SERIES),
             };
             (query, address.get_str("show") == Some(Measure::Granted.as_str()))
         })
@@ -163,30 +167,27 @@ fn filters(view: &AllocationsView, measure: Measure) -> impl IntoView + use<> {
     let teams = view
         .teams
         .iter()
-        .filter(|team| query.pool.as_ref().is_none_or(|pool| *pool == team.pool))
         .map(|team| Choosable { value: team.id.to_string(), text: team.name.clone() })
         .collect();
     let filter = |label, name, none, values, chosen| {
         chooser(Chooser { label, name, none, values, chosen, path: PATH.to_owned(), keep: keep(name) })
     };
+    let no_team = if view.teams.is_empty() { "All teams (choose a pool first)" } else { "All teams" };
     view! {
         {filter("Chip type", "chip", "All chip types", chip_types, query.chip_type.as_ref().map(ToString::to_string))}
         {filter("Pool", "pool", "All pools", pools, query.pool.as_ref().map(ToString::to_string))}
-        {filter("Team", "team", "All teams", teams, query.team.as_ref().map(ToString::to_string))}
+        {filter("Team", "team", no_team, teams, query.team.as_ref().map(ToString::to_string))}
     }
 }
 
 /// The colours of the layers.
 fn legend(view: &AllocationsView, measure: Measure) -> impl IntoView + use<> {
-    let own = own_layers(view.series.len());
+    let (own, all) = (own_layers(view.series.len()), number_of_series(view));
     let layers = view.series[..own]
         .iter()
         .enumerate()
         .map(|(index, series)| (layer_color(index), series.name.clone()))
-        .chain(
-            (own < view.series.len())
-                .then(|| (layer_color(own), format!("{} others", view.series.len() - own))),
-        )
+        .chain((own < view.series.len()).then(|| (layer_color(own), format!("{} others", all - own))))
         .map(|(color, name)| view! { <li class=format!("key-{color}")>{name}</li> })
         .collect_view();
     let other = match measure {
@@ -212,8 +213,13 @@ fn summary(view: &AllocationsView, measure: Measure) -> String {
         measure.as_str(),
         words::group(view.query.group_by).to_lowercase(),
         words::last_span(view.query.span),
-        view.series.len()
+        number_of_series(view)
     )
+}
+
+/// How many series there are, those that are joined counted each.
+fn number_of_series(view: &AllocationsView) -> usize {
+    view.series.len() + (view.joined as usize).saturating_sub(1)
 }
 
 const fn total(series: &AllocationSeries, measure: Measure) -> u64 {

@@ -372,6 +372,7 @@ impl Backend for Fixture {
             step_seconds: 1_800,
             steps: (0..steps).map(|step| cleared_at().plus_seconds((step - steps) * 1_800)).collect(),
             series,
+            joined: 0,
             supply_milli: vec![10_240_000; 48],
         };
         self.answer(

@@ -67,6 +67,9 @@ pub struct AllocationsQuery {
     /// Only this team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<TeamId>,
+    /// So many of the largest series by themselves, and the others joined; all by themselves without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<u32>,
 }
 
 /// Chips over time.
@@ -81,14 +84,17 @@ pub struct AllocationsView {
     pub chip_types: Vec<ChipTypeId>,
     /// All pools.
     pub pools: Vec<PoolName>,
-    /// All teams.
+    /// All teams, of the pool where one is asked for. None where they are more than 500: ask for a pool.
     pub teams: Vec<TeamName>,
     /// Seconds that one step covers.
     pub step_seconds: u32,
     /// Start of each step, oldest first.
     pub steps: Vec<Instant>,
-    /// One series per pool, team or chip type, largest first.
+    /// One series per pool, team or chip type, largest first; behind them the joined ones, without an id.
     pub series: Vec<AllocationSeries>,
+    /// How many series the last one joins; 0 where each stands by itself.
+    #[serde(default)]
+    pub joined: u32,
     /// Average supply in each step, in thousandths of a chip.
     pub supply_milli: Vec<u64>,
 }

@@ -40,6 +40,20 @@ impl Client {
     }
 }
 
+/// Signs a member in as a browser's form does; the answer is the session's cookie, `name=value`.
+pub(crate) fn sign_in(server: SocketAddr, login: &str, password: &str) -> Result<String, Fault> {
+    check(server)?;
+    let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
+    let form = [("login", login), ("password", password), ("next", "/")];
+    let answer = Agent::from(config).post(format!("http://{server}/sign-in")).send_form(form)?;
+    let cookies = answer.headers().get_all("set-cookie").iter().filter_map(|line| line.to_str().ok());
+    let access = cookies.filter_map(|line| line.split(';').next()).find(|pair| pair.contains("qm_access="));
+    match access {
+        Some(pair) => Ok(pair.to_owned()),
+        None => Err(format!("{login} can't sign in: status {}", answer.status()).into()),
+    }
+}
+
 /// The lines of an event stream as they come. A frame of the transfer is a line of its own among them.
 pub(crate) async fn events(server: SocketAddr, token: &str) -> Result<Lines<BufReader<TcpStream>>, Fault> {
     check(server)?;

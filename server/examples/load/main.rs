@@ -4,6 +4,7 @@
 mod client;
 mod measure;
 mod seed;
+mod sign_in;
 mod streams;
 mod writes;
 
@@ -37,6 +38,21 @@ enum Command {
         /// File to write the members' tokens to, a team and its token a line
         #[arg(long)]
         tokens: PathBuf,
+    },
+    /// Signs members in and writes their cookies to a file of the form of the tokens, to load pages with
+    SignIn {
+        /// The server; it must take cookies over plain HTTP
+        #[arg(long, default_value = "127.0.0.1:7920")]
+        server: SocketAddr,
+        /// File that `seed` wrote
+        #[arg(long)]
+        tokens: PathBuf,
+        /// Members; at most 60, which is what the server lets one address try at once
+        #[arg(long, default_value_t = 50)]
+        count: usize,
+        /// File to write, a team and its member's cookie a line
+        #[arg(long)]
+        cookies: PathBuf,
     },
     /// Places bids and says how long it takes
     Writes {
@@ -95,6 +111,9 @@ enum Command {
 async fn main() -> Result<(), Fault> {
     match Args::parse().command {
         Command::Seed { database, teams, bids, tokens } => seed::fill(&database, teams, bids, &tokens).await,
+        Command::SignIn { server, tokens, count, cookies } => {
+            sign_in::run(server, &read_tokens(&tokens)?, count.min(60), &cookies)
+        }
         Command::Writes { server, tokens, connections, seconds, acknowledged } => writes::run(
             server,
             &read_tokens(&tokens)?,

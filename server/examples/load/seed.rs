@@ -12,7 +12,7 @@ use common::money::{MicroCredits, Price};
 use market::snapshot::{Alternative, Lending};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha12Rng;
-use server::auth::{Auth, NewToken};
+use server::auth::{Auth, NewToken, Passwords};
 use server::clock::{Clock, IdSource, SystemClock};
 use server::config::AuthConfig;
 use server::policy::Scope;
@@ -33,6 +33,14 @@ const CHIP_TYPES: usize = 20;
 
 /// Teams that have a member with a token.
 const MEMBERS: usize = 1_000;
+
+/// The password of every member: nobody but this machine reaches the server under load.
+pub(crate) const PASSWORD: &str = "for the load test only";
+
+/// The login of a member, who is in the team of the same number.
+pub(crate) fn login_of(nth: usize) -> String {
+    format!("member-{nth:05}")
+}
 
 /// Bids in one transaction.
 const TOGETHER: usize = 10_000;
@@ -125,20 +133,21 @@ fn bid(random: &mut ChaCha12Rng, ids: &IdSource, now: Instant, team: usize) -> R
     })
 }
 
-/// A member for each of the first teams, with a token that lives a week.
+/// A member for each of the first teams, with a token that lives a week. One hash of the password does for all.
 async fn members(store: &Store, teams: usize, tokens: &Path) -> Result<(), Fault> {
     let mut file = std::fs::File::create(tokens)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let now = clock.now();
+    let password_hash = Some(Passwords::default().hash(PASSWORD).await?);
     let mut tx = store.write().await?;
     for nth in 0..teams.min(MEMBERS) {
-        let id: UserId = format!("member-{nth:05}").parse()?;
+        let id: UserId = login_of(nth).parse()?;
         let name = format!("Member {nth}");
         let account = NewAccount {
             id: id.clone(),
             login: Some(id.to_string()),
             name,
-            password_hash: None,
+            password_hash: password_hash.clone(),
             provider: None,
         };
         accounts::insert(&mut tx, now, &account).await?;
@@ -152,7 +161,7 @@ async fn members(store: &Store, teams: usize, tokens: &Path) -> Result<(), Fault
     let auth = Auth::open(services, &AuthConfig::default(), None).await?;
     for nth in 0..teams.min(MEMBERS) {
         let new = NewToken { name: "load".to_owned(), scopes: [Scope::Read, Scope::Bids].into(), days: 7 };
-        let (_, text) = auth.make_token(&format!("member-{nth:05}").parse()?, new).await?;
+        let (_, text) = auth.make_token(&login_of(nth).parse()?, new).await?;
         writeln!(file, "team-{nth:05} {text}")?;
     }
     Ok(())

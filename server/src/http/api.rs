@@ -175,6 +175,8 @@ struct AllocationsParameters {
     pool: Option<PoolId>,
     /// Only this team.
     team: Option<TeamId>,
+    /// So many of the largest series by themselves, and the others joined; all by themselves without it.
+    most: Option<u32>,
     /// `json` or `csv`.
     #[serde(default)]
     #[param(inline, required = false)]
@@ -195,8 +197,8 @@ async fn allocations(
     headers: HeaderMap,
     Query(query): Query<AllocationsParameters>,
 ) -> Result<Response, AppError> {
-    let AllocationsParameters { span, group_by, chip_type, pool, team, format } = query;
-    let query = AllocationsQuery { span, group_by, chip_type, pool, team };
+    let AllocationsParameters { span, group_by, chip_type, pool, team, most, format } = query;
+    let query = AllocationsQuery { span, group_by, chip_type, pool, team, most };
     let view = state.market().allocations(query).await?;
     answer(&headers, format, &view)
 }

@@ -73,7 +73,7 @@ pub async fn place_many(tx: &mut Tx, now: Instant, bids: Vec<NewBid>) -> Result<
             new.push((bid, request));
         }
     }
-    insert(tx, now, None, new).await
+    insert(tx, now, new).await
 }
 
 /// Places a person's bid behind the team's queue. The faults found so far count only for a new bid: a repeated request
@@ -89,13 +89,17 @@ pub(super) async fn place_for(
     mut checks: Checks,
 ) -> Result<(), AppError> {
     let request = request_sha256(&bid)?;
-    let placed = bids::request_sha256(tx, &bid.id).await?;
-    if !is_new(&bid.id, placed, request)? {
+    let behind = bids::behind(tx, &bid.id, &bid.team).await?;
+    if !is_new(&bid.id, behind.request_sha256, request)? {
         return Ok(());
     }
     check_terms(tx, &mut Known::default(), &mut checks, TERMS, &bid.terms).await?;
     checks.finish()?;
-    insert(tx, now, Some(placed_by), vec![(bid, request)]).await.map(drop)
+    let NewBid { id, team, terms } = bid;
+    let terms = BidTerms { position: behind.last_position + POSITION_GAP, ..terms };
+    let version =
+        BidVersion { number: behind.next_number, id, team, version: 1, terms, state: BidState::Live };
+    write_first(tx, now, Some(placed_by), &[(version, request)]).await
 }
 
 /// Whether a request is no repetition of the one that placed a bid of its id.
@@ -109,12 +113,7 @@ fn is_new(id: &BidId, placed: Option<[u8; 32]>, request: [u8; 32]) -> Result<boo
     }
 }
 
-async fn insert(
-    tx: &mut Tx,
-    now: Instant,
-    placed_by: Option<&UserId>,
-    bids: Vec<(NewBid, [u8; 32])>,
-) -> Result<usize, AppError> {
+async fn insert(tx: &mut Tx, now: Instant, bids: Vec<(NewBid, [u8; 32])>) -> Result<usize, AppError> {
     let mut next_number = bids::next_number(tx).await?;
     let mut last_positions: BTreeMap<TeamId, u64> = BTreeMap::new();
     let mut new = Vec::with_capacity(bids.len());
@@ -129,9 +128,19 @@ async fn insert(
         ));
         next_number += 1;
     }
-    bids::insert_identities(tx, now, placed_by, &new).await?;
-    bids::insert_versions(tx, now, None, new.iter().map(|(bid, _)| bid)).await?;
+    write_first(tx, now, None, &new).await?;
     Ok(new.len())
+}
+
+/// Writes new bids with their first versions.
+async fn write_first(
+    tx: &mut Tx,
+    now: Instant,
+    placed_by: Option<&UserId>,
+    new: &[(BidVersion, [u8; 32])],
+) -> Result<(), AppError> {
+    bids::insert_identities(tx, now, placed_by, new).await?;
+    bids::insert_versions(tx, now, None, new.iter().map(|(bid, _)| bid)).await
 }
 
 /// Replaces what a bid says.

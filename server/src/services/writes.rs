@@ -111,12 +111,13 @@ async fn run_all(store: &Store, batch: &mut [Box<dyn Waiting>]) -> Result<(), Ap
     if let [only] = batch {
         return if only.run(&mut tx).await { tx.commit().await } else { Ok(()) };
     }
+    tx.mark().await?;
     for write in batch {
-        tx.mark().await?;
         if write.run(&mut tx).await {
-            tx.keep().await?;
+            tx.keep_and_mark().await?;
         } else {
             tx.undo().await?;
+            tx.mark().await?;
         }
     }
     tx.commit().await

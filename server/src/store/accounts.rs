@@ -204,24 +204,28 @@ pub async fn set_disabled(tx: &mut Tx, user: &UserId, since: Option<Instant>) ->
 /// # Errors
 /// The database can't be read.
 pub async fn standing(tx: &mut Tx, user: &UserId) -> Result<Standing, AppError> {
-    const ROLES: &str = "SELECT role FROM user_role WHERE user_id = $1";
-    // A team stays in its pool, so any of its versions names it.
-    const TEAMS: &str = "SELECT team, leads, (SELECT pool FROM team_version WHERE id = team AND version = \
-                         (SELECT MAX(version) FROM team_version WHERE id = team)) FROM team_member WHERE user_id = $1";
-    const POOLS: &str = "SELECT pool FROM pool_admin WHERE user_id = $1";
+    // One statement, as this is read with each request. A team stays in its pool, so any of its versions names it.
+    const SQL: &str = "SELECT role, NULL AS team, 0 AS leads, NULL AS pool FROM user_role WHERE user_id = $1 \
+        UNION ALL SELECT NULL, team, leads, (SELECT pool FROM team_version WHERE id = team AND version = \
+        (SELECT MAX(version) FROM team_version WHERE id = team)) FROM team_member WHERE user_id = $1 \
+        UNION ALL SELECT NULL, NULL, 0, pool FROM pool_admin WHERE user_id = $1";
     let mut standing = Standing::default();
-    for row in &mut tx.rows(ROLES, values![user.as_str()]).await? {
-        standing.roles.insert(row.text()?.parse().map_err(|error: String| AppError::internal(error))?);
-    }
-    for row in &mut tx.rows(TEAMS, values![user.as_str()]).await? {
-        let (team, leads) = (row.id()?, row.flag()?);
-        // A member of a team that never was has nothing by that.
-        if let Some(pool) = row.optional_id()? {
-            standing.teams.insert(team, Membership { pool, leads });
+    for row in &mut tx.rows(SQL, values![user.as_str()]).await? {
+        let (role, team) = (row.optional_text()?, row.optional_id()?);
+        let (leads, pool) = (row.flag()?, row.optional_id()?);
+        match (role, team, pool) {
+            (Some(role), _, _) => {
+                standing.roles.insert(role.parse().map_err(|error: String| AppError::internal(error))?);
+            }
+            (None, Some(team), Some(pool)) => {
+                standing.teams.insert(team, Membership { pool, leads });
+            }
+            (None, None, Some(pool)) => {
+                standing.pools.insert(pool);
+            }
+            // A member of a team that never was has nothing by that.
+            (None, _, None) => {}
         }
-    }
-    for row in &mut tx.rows(POOLS, values![user.as_str()]).await? {
-        standing.pools.insert(row.id()?);
     }
     Ok(standing)
 }

@@ -182,6 +182,30 @@ pub(crate) async fn next_number(tx: &mut Tx) -> Result<u64, AppError> {
     row.map_or(Ok(1), |mut row| row.unsigned())
 }
 
+/// What a new bid is placed behind.
+pub(crate) struct Behind {
+    /// The hash of the request that placed a bid of that id before.
+    pub(crate) request_sha256: Option<[u8; 32]>,
+    /// The number of the next bid.
+    pub(crate) next_number: u64,
+    /// The position of the last bid of the team's queue; 0 where it is empty.
+    pub(crate) last_position: u64,
+}
+
+/// What a new bid of a team is placed behind, in one look.
+pub(crate) async fn behind(tx: &mut Tx, id: &BidId, team: &TeamId) -> Result<Behind, AppError> {
+    const SQL: &str = "SELECT (SELECT COALESCE(MAX(number), 0) + 1 FROM bid), (SELECT COALESCE(MAX(position), 0) \
+         FROM bid_version WHERE superseded_cycle IS NULL AND team = $2), \
+         (SELECT request_sha256 FROM bid WHERE id = $1)";
+    let row = tx.row(SQL, values![id.as_str(), team.as_str()]).await?;
+    let mut row = row.ok_or_else(|| AppError::internal("a statement without a table gave no row"))?;
+    Ok(Behind {
+        next_number: row.unsigned()?,
+        last_position: row.unsigned()?,
+        request_sha256: row.optional_sha256()?,
+    })
+}
+
 /// The last position of a team's queue; 0 where it is empty.
 pub(crate) async fn last_position(tx: &mut Tx, team: &TeamId) -> Result<u64, AppError> {
     const SQL: &str =

@@ -134,10 +134,20 @@ impl Row {
         Ok(next_column!(self)?)
     }
 
+    /// The next column, a SHA-256 or null.
+    pub(crate) fn optional_sha256(&mut self) -> Result<Option<[u8; 32]>, AppError> {
+        let bytes: Option<Vec<u8>> = next_column!(self)?;
+        bytes.map(sha256).transpose()
+    }
+
     /// The next column, a SHA-256.
     pub(crate) fn sha256(&mut self) -> Result<[u8; 32], AppError> {
-        self.bytes()?.try_into().map_err(|_| AppError::internal("a stored hash does not have 32 bytes"))
+        sha256(self.bytes()?)
     }
+}
+
+fn sha256(bytes: Vec<u8>) -> Result<[u8; 32], AppError> {
+    bytes.try_into().map_err(|_| AppError::internal("a stored hash does not have 32 bytes"))
 }
 
 /// A transaction: all reads in it see one state, all writes in it happen together or not at all.
@@ -278,6 +288,20 @@ impl Tx {
     /// Forgets the last mark; what was written since stays a part of the transaction.
     pub(crate) async fn keep(&mut self) -> Result<(), AppError> {
         self.execute("RELEASE SAVEPOINT mark", []).await.map(drop)
+    }
+
+    /// As [`Tx::keep`] and then [`Tx::mark`], in one call.
+    pub(crate) async fn keep_and_mark(&mut self) -> Result<(), AppError> {
+        let both = sqlx::raw_sql("RELEASE SAVEPOINT mark; SAVEPOINT mark");
+        match &mut self.0 {
+            Inner::Sqlite(transaction) => {
+                both.execute(&mut **transaction).await?;
+            }
+            Inner::Postgres(transaction) => {
+                both.execute(&mut **transaction).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes back what was written since the last mark, and forgets the mark.

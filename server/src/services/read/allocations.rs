@@ -1,8 +1,11 @@
 //! The Allocations page: chips over time by pool, team or chip type.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use common::api::{AllocationSeries, AllocationsQuery, AllocationsView, GroupBy, Span, TeamName};
+use common::api::{
+    AllocationSeries, AllocationsQuery, AllocationsView, GroupBy, MarketClock, Span, TeamName,
+};
 use common::chips::Chips;
 use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::{Instant, MICROS_PER_SECOND};
@@ -11,9 +14,9 @@ use common::money::MicroCredits;
 use super::MarketReader;
 use super::latest::Latest;
 use crate::error::AppError;
-use crate::store::entities::Setup;
+use crate::store::entities::{Setup, Team};
 use crate::store::usage::Usage;
-use crate::store::{Tx, history, results, usage};
+use crate::store::{Store, Tx, history, results, usage};
 
 /// Length of a step for each span in seconds.
 const fn step_seconds(span: Span) -> u32 {
@@ -34,44 +37,90 @@ impl MarketReader {
     pub async fn allocations(&self, query: AllocationsQuery) -> Result<AllocationsView, AppError> {
         let latest = self.latest().await?;
         check(&latest, &query)?;
-        let step_seconds = step_seconds(query.span);
-        let (from, to) = self.stretch(query.span);
-        // The first step is a whole one: of the pieces in which usage is kept, one that began before `from` would be left
-        // out of a part of a step.
-        let from = history::step_start(from, i64::from(step_seconds));
-        let mut tx = self.store.read().await?;
-        // Before the market began there was nothing to allocate.
-        let from = results::cycle(&mut tx, 1).await?.map_or(from, |first| from.max(first.starts_at)).min(to);
-        let used = usage::usage(&mut tx, from, to, step_seconds).await?;
-        let supply = supply(&mut tx, &latest.setup, &query, from, to, step_seconds).await?;
-        let now = results::quotas_in(&mut tx, latest.number).await?;
-        let grid = Grid::new(from, to, step_seconds);
-        let groups = Groups { setup: &latest.setup, query: &query, pool_of: pools_by_team(&latest.setup) };
-        let mut sums = groups.sums(&used, &grid);
-        for quota in &now {
-            if let Some(id) = groups.group(&quota.team, &quota.chip_type)
-                && let Some(sum) = sums.get_mut(id)
-            {
-                sum.now.0 += quota.quota.0;
-            }
-        }
-        let mut series: Vec<AllocationSeries> =
-            sums.into_iter().map(|(id, sum)| groups.series(id, &sum, &grid)).collect();
-        series.sort_by(|a, b| {
-            b.used_milli_chip_hours.cmp(&a.used_milli_chip_hours).then_with(|| a.id.cmp(&b.id))
-        });
-        Ok(AllocationsView {
-            clock: self.clock(),
-            chip_types: latest.setup.chip_types.iter().map(|chip_type| chip_type.id.clone()).collect(),
-            pools: latest.pool_names(),
-            teams: latest.setup.teams.iter().map(team_name).collect(),
-            step_seconds,
-            supply_milli: grid.averages(&supply),
-            steps: grid.starts,
-            series,
-            query,
-        })
+        let clock = self.clock();
+        let stretch = self.stretch(query.span);
+        let make = between(self.store.clone(), latest, clock.clone(), query.clone(), stretch);
+        let view = self.allocations.get(&clock, self.now(), query, make).await?;
+        Ok(AllocationsView { clock, ..AllocationsView::clone(&view) })
     }
+}
+
+/// The allocations between two instants, the first included.
+async fn between(
+    store: Store,
+    latest: Arc<Latest>,
+    clock: MarketClock,
+    query: AllocationsQuery,
+    (from, to): (Instant, Instant),
+) -> Result<AllocationsView, AppError> {
+    let step_seconds = step_seconds(query.span);
+    // The first step is a whole one: of the pieces in which usage is kept, one that began before `from` would be left
+    // out of a part of a step.
+    let from = history::step_start(from, i64::from(step_seconds));
+    let mut tx = store.read().await?;
+    // Before the market began there was nothing to allocate.
+    let from = results::cycle(&mut tx, 1).await?.map_or(from, |first| from.max(first.starts_at)).min(to);
+    let used = usage::usage(&mut tx, from, to, step_seconds).await?;
+    let supply = supply(&mut tx, &latest.setup, &query, from, to, step_seconds).await?;
+    let now = results::quotas_in(&mut tx, latest.number).await?;
+    drop(tx);
+    let grid = Grid::new(from, to, step_seconds);
+    let groups = Groups { setup: &latest.setup, query: &query, pool_of: pools_by_team(&latest.setup) };
+    let mut sums = groups.sums(&used, &grid);
+    for quota in &now {
+        if let Some(id) = groups.group(&quota.team, &quota.chip_type)
+            && let Some(sum) = sums.get_mut(id)
+        {
+            sum.now.0 += quota.quota.0;
+        }
+    }
+    let mut series: Vec<AllocationSeries> =
+        sums.into_iter().map(|(id, sum)| groups.series(id, &sum, &grid)).collect();
+    series
+        .sort_by(|a, b| b.used_milli_chip_hours.cmp(&a.used_milli_chip_hours).then_with(|| a.id.cmp(&b.id)));
+    let joined = query.most.map_or(0, |most| join_smallest(&mut series, most as usize));
+    Ok(AllocationsView {
+        clock,
+        chip_types: latest.setup.chip_types.iter().map(|chip_type| chip_type.id.clone()).collect(),
+        pools: latest.pool_names(),
+        teams: team_names(&latest.setup, query.pool.as_ref()),
+        step_seconds,
+        supply_milli: grid.averages(&supply),
+        steps: grid.starts,
+        series,
+        joined,
+        query,
+    })
+}
+
+/// Leaves the first `most` series and joins what is behind them, where that is more than one; how many were joined.
+fn join_smallest(series: &mut Vec<AllocationSeries>, most: usize) -> u32 {
+    if series.len() <= most.saturating_add(1) {
+        return 0;
+    }
+    let rest = series.split_off(most);
+    let joined = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+    let add = |sums: &mut Vec<u64>, values: Vec<u64>| {
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum = sum.saturating_add(value);
+        }
+    };
+    let sum = rest.into_iter().reduce(|mut sum, one| {
+        add(&mut sum.granted_milli, one.granted_milli);
+        add(&mut sum.used_milli, one.used_milli);
+        sum.granted_milli_chip_hours += one.granted_milli_chip_hours;
+        sum.used_milli_chip_hours += one.used_milli_chip_hours;
+        sum.now.0 += one.now.0;
+        sum
+    });
+    // Teams of several pools pay in several currencies, so that the joined ones have no cost of their own.
+    series.extend(sum.map(|sum| AllocationSeries {
+        id: String::new(),
+        name: format!("{joined} smaller ones"),
+        cost: None,
+        ..sum
+    }));
+    joined
 }
 
 fn check(latest: &Latest, query: &AllocationsQuery) -> Result<(), AppError> {
@@ -87,8 +136,14 @@ fn check(latest: &Latest, query: &AllocationsQuery) -> Result<(), AppError> {
     }
 }
 
-fn team_name(team: &crate::store::entities::Team) -> TeamName {
-    TeamName { id: team.id.clone(), name: team.name.clone(), pool: team.pool.clone() }
+/// Teams that a list to choose from holds at most.
+const MOST_TEAMS: usize = 500;
+
+fn team_names(setup: &Setup, pool: Option<&PoolId>) -> Vec<TeamName> {
+    let teams = setup.teams.iter().filter(|team| pool.is_none_or(|pool| team.pool == *pool));
+    let name =
+        |team: &Team| TeamName { id: team.id.clone(), name: team.name.clone(), pool: team.pool.clone() };
+    if teams.clone().count() > MOST_TEAMS { Vec::new() } else { teams.map(name).collect() }
 }
 
 fn pools_by_team(setup: &Setup) -> BTreeMap<&TeamId, &PoolId> {
@@ -234,6 +289,29 @@ impl<'a> Groups<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_smallest_are_joined_where_there_are_too_many() {
+        let one = |nth: u64| AllocationSeries {
+            id: nth.to_string(),
+            name: nth.to_string(),
+            granted_milli: vec![nth, 1],
+            used_milli: vec![nth, 0],
+            granted_milli_chip_hours: nth,
+            used_milli_chip_hours: nth,
+            cost: Some(MicroCredits(1)),
+            now: Chips(nth),
+        };
+        let mut series: Vec<_> = [9, 5, 3, 2].map(one).into();
+        assert_eq!(join_smallest(&mut series, 3), 0, "a single one stands by itself");
+        assert_eq!(join_smallest(&mut series, 2), 2);
+        let last = series.last().unwrap();
+        assert_eq!(
+            (series.len(), last.name.as_str(), last.now, last.cost),
+            (3, "2 smaller ones", Chips(5), None)
+        );
+        assert_eq!((&last.granted_milli, &last.used_milli), (&vec![5, 2], &vec![5, 0]));
+    }
 
     #[test]
     fn steps_are_even_and_the_last_may_be_short() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use common::api::{BookView, PoolDemand, PoolName};
+use common::api::{BookView, MarketClock, PoolDemand, PoolName};
 use common::chips::Chips;
 use common::ids::ChipTypeId;
 use market::Previewer;
@@ -31,16 +31,25 @@ impl MarketReader {
     /// `NotFound`: there is no such chip type, or none at all. `Unavailable`: the database does not answer.
     pub async fn book(&self, chip_type: Option<ChipTypeId>) -> Result<BookView, AppError> {
         let latest = self.latest().await?;
-        let setup = &latest.setup;
-        let first = || setup.chip_types.first().map(|chip_type| chip_type.id.clone());
+        let first = || latest.setup.chip_types.first().map(|chip_type| chip_type.id.clone());
         let chip_type = chip_type.or_else(first).ok_or_else(no_chip_types)?;
         latest.check_chip_type(&chip_type)?;
-        let row = setup.chip_types.iter().find(|row| row.id == chip_type);
-        let cleared = latest
+        let clock = self.clock();
+        let make = latest.book(clock.clone(), chip_type.clone());
+        let book = self.books.get(&clock, self.now(), chip_type, make).await?;
+        Ok(BookView { clock, ..BookView::clone(&book) })
+    }
+}
+
+impl Latest {
+    /// The book of one chip type.
+    async fn book(self: Arc<Self>, clock: MarketClock, chip_type: ChipTypeId) -> Result<BookView, AppError> {
+        let row = self.setup.chip_types.iter().find(|row| row.id == chip_type);
+        let cleared = self
             .cleared
             .as_ref()
             .and_then(|cleared| cleared.outcome.chip_types.iter().find(|outcome| outcome.id == chip_type));
-        let levels = match latest.previewer().await? {
+        let levels = match self.previewer().await? {
             Some(previewer) => {
                 let (market, clearing) = previewer.cleared();
                 clearing.depth(market, &chip_type, MAX_LEVELS)
@@ -48,20 +57,18 @@ impl MarketReader {
             None => Vec::new(),
         };
         Ok(BookView {
-            clock: self.clock(),
-            chip_types: latest.rows(None),
-            pools: latest.pool_names(),
+            clock,
+            chip_types: self.rows(None),
+            pools: self.pool_names(),
             supply: cleared.map_or(Chips(0), |outcome| outcome.supply),
             reference_price: cleared.and_then(|outcome| outcome.reference_price),
             reserve_price: row.map(|row| row.reserve_price).unwrap_or_default(),
             levels,
-            by_pool: cleared.map_or_else(Vec::new, |outcome| pool_demands(outcome, setup)),
+            by_pool: cleared.map_or_else(Vec::new, |outcome| pool_demands(outcome, &self.setup)),
             chip_type,
         })
     }
-}
 
-impl Latest {
     /// The cycle in force, cleared again once; absent before the first cycle.
     pub(in crate::services) async fn previewer(self: &Arc<Self>) -> Result<Option<Arc<Previewer>>, AppError> {
         let Some(cleared) = self.cleared.clone() else { return Ok(None) };

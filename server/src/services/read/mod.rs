@@ -6,18 +6,23 @@
 mod allocations;
 mod book;
 mod cycles;
+mod kept;
 pub(in crate::services) mod latest;
 mod market;
 mod prices;
 
 use std::sync::Arc;
 
-use common::api::{MarketClock, PoolName, ShellView, Span, Stale, ViewerTeam, ViewerView};
-use common::ids::TeamId;
+use common::api::{
+    AllocationsQuery, AllocationsView, BookView, MarketClock, PoolName, ShellView, Span, Stale, ViewerTeam,
+    ViewerView,
+};
+use common::ids::{ChipTypeId, TeamId};
 use common::instant::Instant;
 use tokio::sync::{Mutex, watch};
 
 use self::cycles::CycleCache;
+use self::kept::Kept;
 pub(in crate::services) use self::latest::Latest;
 use super::live::LiveState;
 use crate::clock::Clock;
@@ -36,13 +41,40 @@ pub struct MarketReader {
     live: watch::Receiver<LiveState>,
     latest: Arc<Mutex<Option<Arc<Latest>>>>,
     opened: Arc<CycleCache>,
+    books: Kept<ChipTypeId, BookView>,
+    allocations: Kept<AllocationsQuery, AllocationsView>,
 }
 
 impl MarketReader {
     /// Reads from `store` and follows what the clearing loop publishes.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, live: watch::Receiver<LiveState>) -> Self {
-        Self { store, clock, live, latest: Arc::default(), opened: Arc::default() }
+        Self {
+            store,
+            clock,
+            live,
+            latest: Arc::default(),
+            opened: Arc::default(),
+            books: Kept::default(),
+            allocations: Kept::default(),
+        }
+    }
+
+    /// Makes what is dear of each new cycle as soon as it is in force, so that nobody's page waits for it. Ends when the
+    /// clearing does.
+    pub async fn keep_ready(&self) {
+        let mut live = self.live.clone();
+        loop {
+            live.mark_unchanged();
+            let ready = async { self.latest().await?.previewer().await.map(drop) };
+            if let Err(error) = ready.await {
+                // Whoever asks is told.
+                tracing::debug!(cause = %error.private_context(), "a cycle is not ready to be shown: {error}");
+            }
+            if live.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     /// The present instant on the market's clock.
