@@ -124,6 +124,8 @@ pub enum Action {
     ReadMoney,
     /// Books corrections, closes periods.
     BookMoney,
+    /// Approves or refuses what somebody else wants to book.
+    ApproveMoney,
     /// The audit log.
     ReadAudit,
 }
@@ -206,6 +208,7 @@ const TABLE: &[Rule] = {
         rule(ManageUsers,      Scope::Admin, &[ADMIN],                                 Hidden),
         rule(ReadMoney,        Scope::Read,  &[FINANCE, ADMIN, AUDITOR],               Hidden),
         rule(BookMoney,        Scope::Money, &[FINANCE],                               Forbidden),
+        rule(ApproveMoney,     Scope::Money, &[FINANCE, ADMIN],                        Forbidden),
         rule(ReadAudit,        Scope::Read,  &[ADMIN, AUDITOR, FINANCE],               Hidden),
     ]
 };

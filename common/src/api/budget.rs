@@ -287,6 +287,12 @@ pub struct TransferView {
     pub reason: String,
     /// Its hash, chained to the transfer before it, in hexadecimal digits.
     pub sha256: String,
+    /// The transfer that it corrects, where a person said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrects: Option<u64>,
+    /// The transfers that correct it; of other teams' corrections only where the viewer may read them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrected_by: Vec<u64>,
     /// Its entries. Those of other teams are one where the viewer may not read them.
     pub entries: Vec<TransferEntry>,
 }

@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::error::{AppError, ErrorKind};
 use crate::services::live::{Cleared, Live};
 use crate::store::entities::{self, Organisation};
+use crate::store::finance::spend;
 use crate::store::history::step_start;
 use crate::store::{Store, results, rollup};
 use crate::telemetry::{CYCLE_SECONDS, CYCLES};
@@ -26,6 +27,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(15);
 
 /// Hours rolled up at most after one cycle, so that a long history does not hold up the next clearing.
 const HOURS_AT_ONCE: u32 = 24;
+
+/// Roll-ups of spend at most after one cycle, each of the accounting steps of about a day.
+const SPENDS_AT_ONCE: u32 = 4;
 
 /// Clears cycles until it is told to stop; a cycle under way is finished first.
 ///
@@ -57,6 +61,9 @@ pub async fn run(store: Store, live: &Live, clock: &dyn Clock, stop: Cancellatio
                 sleep(wait_after(failures), &stop).await;
                 continue;
             }
+        }
+        if let Err(error) = roll_up_spend(&store, SPENDS_AT_ONCE).await {
+            tracing::warn!(error = %error, context = error.private_context(), "roll-up of spend failed");
         }
         let hour = step_start(now, 3_600);
         if hour != maintained_hour {
@@ -145,12 +152,34 @@ async fn sleep(duration: Duration, stop: &CancellationToken) {
     }
 }
 
+/// Rolls spend up by days and months, in at most so many transactions; the answer is whether more is due.
+async fn roll_up_spend(store: &Store, times: u32) -> Result<bool, AppError> {
+    for _ in 0..times {
+        let mut tx = store.read().await?;
+        let Some(last) = results::last_cycle(&mut tx).await? else { return Ok(false) };
+        let organisation: Option<Organisation> = entities::in_cycle(&mut tx, last.number).await?.pop();
+        let zone = organisation.unwrap_or_default().time_zone;
+        if !spend::is_due(&mut tx, &zone).await? {
+            return Ok(false);
+        }
+        drop(tx);
+        let mut tx = store.write().await?;
+        spend::roll_up(&mut tx, &zone).await?;
+        tx.commit().await?;
+    }
+    Ok(true)
+}
+
 /// Rolls up at most `hours` hours that are over, each in its own transaction, and removes raw rows that are older than
 /// the retention; the answer is whether more is due.
 ///
 /// # Errors
 /// The database can't be read or written.
 pub async fn maintain(store: &Store, now: Instant, hours: u32) -> Result<bool, AppError> {
+    // Before raw rows go: spend is made of them.
+    if roll_up_spend(store, hours).await? {
+        return Ok(true);
+    }
     for _ in 0..hours {
         let mut tx = store.write().await?;
         if !rollup::roll_up_next_hour(&mut tx).await? {

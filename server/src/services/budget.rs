@@ -7,10 +7,11 @@ use common::api::{
 use common::ids::TeamId;
 use common::instant::Instant;
 use common::money::MicroCredits;
+use jiff::ToSpan as _;
 
 use super::Services;
 use super::organisation::newest_setup;
-use super::periods::{Calendar, Period, PeriodKind};
+use super::periods::{Calendar, PeriodKind};
 use super::read::Latest;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
@@ -20,8 +21,8 @@ use crate::store::history::{seconds_between, step_start};
 use crate::store::ledger::TransferKind;
 use crate::store::{Tx, budget};
 
-/// A forecast goes on at the rate of so many seconds before now, at most.
-const FORECAST_SECONDS: i64 = 7 * 86_400;
+/// A forecast goes on at the rate of so many days before today, and of today up to now.
+pub(super) const FORECAST_DAYS: i8 = 7;
 
 impl Services {
     /// A team's budget now, with its history over a span.
@@ -147,12 +148,13 @@ async fn month(
     clock: &MarketClock,
 ) -> Result<MonthBudget, AppError> {
     let now = clock.cleared_at;
-    let month = Calendar::new(&organisation.time_zone)?.period(PeriodKind::Month, now)?;
+    let calendar = Calendar::new(&organisation.time_zone)?;
+    let month = calendar.period(PeriodKind::Month, now)?;
     let spent = charged(tx, team, (month.starts_at, month.ends_at), clock.cycle).await?;
     let allowance = budget::allowance(tx, team, clock.cycle).await?;
     let alerts = alerts_since(tx, team, month.starts_at).await?;
     let first = budget::first_cycle_at(tx).await?.unwrap_or(now);
-    let since = now.plus_seconds(-FORECAST_SECONDS).max(first);
+    let since = forecast_since(&calendar, now)?.max(first);
     let basis_spent = charged(tx, team, (since, now), clock.cycle).await?;
     Ok(MonthBudget {
         name: month.month_name(),
@@ -160,7 +162,7 @@ async fn month(
         starts_at: month.starts_at,
         ends_at: month.ends_at,
         spent,
-        forecast: forecast(&month, now, spent, basis_spent, seconds_between(since, now)),
+        forecast: forecast(month.ends_at, now, spent, basis_spent, seconds_between(since, now)),
         allowance: allowance.map(|(amount, hard)| allowance_view(amount, hard, spent)),
         alerts: alerts
             .into_iter()
@@ -175,15 +177,21 @@ async fn month(
     })
 }
 
+/// The midnight since which a forecast that is made at `now` takes its rate.
+pub(super) fn forecast_since(calendar: &Calendar, now: Instant) -> Result<Instant, AppError> {
+    let today = calendar.local(now)?.date();
+    calendar.start_of(today.checked_sub(FORECAST_DAYS.days()).map_err(AppError::internal)?)
+}
+
 /// What is spent, and for the rest of the month the rate of the seconds before now.
-fn forecast(
-    month: &Period,
+pub(super) fn forecast(
+    month_ends_at: Instant,
     now: Instant,
     spent: MicroCredits,
     basis_spent: MicroCredits,
     basis_seconds: i64,
 ) -> Forecast {
-    let left = i128::from(seconds_between(now, month.ends_at));
+    let left = i128::from(seconds_between(now, month_ends_at).max(0));
     let rest =
         if basis_seconds > 0 { i128::from(basis_spent.0) * left / i128::from(basis_seconds) } else { 0 };
     Forecast {
@@ -319,7 +327,9 @@ mod tests {
         let now: Instant = "2026-11-21T00:00:00Z".parse().unwrap();
         let month = calendar.period(PeriodKind::Month, now).unwrap();
         // Ten days are left; the last seven cost 70.
-        let forecast = forecast(&month, now, whole(150), whole(70), FORECAST_SECONDS);
+        let since = forecast_since(&calendar, now.plus_seconds(40_000)).unwrap();
+        assert_eq!(since.to_string(), "2026-11-14T00:00:00Z");
+        let forecast = forecast(month.ends_at, now, whole(150), whole(70), seconds_between(since, now));
         assert_eq!(forecast.amount, whole(250));
     }
 }

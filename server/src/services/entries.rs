@@ -9,6 +9,7 @@ use super::budget::team_of;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::budget::{self, EntryFilter, EntryPlace};
+use crate::store::finance::bookings;
 use crate::store::ledger::AccountKind;
 
 /// Most entries in one page.
@@ -71,6 +72,8 @@ impl Services {
             return Err(missing());
         }
         let all = viewer.can(Action::ReadMoney, Object::Organisation);
+        let only = Some(&team.id).filter(|_| !all);
+        let (corrected_by, corrects) = bookings::links_of(&mut tx, number, only).await?;
         let entries = if all { entries } else { without_others(entries, &team.id) };
         let first_cycle = match head.step {
             None => None,
@@ -88,6 +91,8 @@ impl Services {
             pool: head.pool,
             reason: head.reason,
             sha256: hex::encode(head.sha256),
+            corrects,
+            corrected_by,
             entries,
         })
     }

@@ -8,6 +8,7 @@ pub mod budget;
 pub mod changes;
 pub(crate) mod checks;
 pub mod entries;
+pub mod finance;
 pub mod ledger;
 pub mod live;
 pub mod organisation;

@@ -10,6 +10,7 @@ use common::money::MicroCredits;
 use market::snapshot::Lending;
 
 use super::checks::Checks;
+use super::finance::check_zone;
 use super::ledger::{self, Grant};
 use crate::error::AppError;
 use crate::store::Tx;
@@ -53,12 +54,14 @@ pub async fn create(tx: &mut Tx, now: Instant, new: &NewOrganisation) -> Result<
 /// Changes the organisation's name and the market's settings.
 ///
 /// # Errors
-/// `NotFound`: there is no organisation yet. `Invalid`: a setting is out of its range.
+/// `NotFound`: there is no organisation yet. `Invalid`: a setting is out of its range, or the time zone is another one
+/// while a month is closed.
 pub async fn change_settings(tx: &mut Tx, now: Instant, settings: &Organisation) -> Result<(), AppError> {
-    newest_setup(tx).await?;
+    let present = newest_setup(tx).await?.organisation;
     let mut checks = Checks::default();
     check_settings(&mut checks, "", settings);
     checks.finish()?;
+    check_zone(tx, &present.time_zone, &settings.time_zone).await?;
     entities::write(tx, now, settings).await
 }
 

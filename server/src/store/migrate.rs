@@ -32,6 +32,7 @@ macro_rules! steps {
             6 "0006" "bids",
             7 "0007" "caps_and_pauses",
             8 "0008" "single_sign_on",
+            10 "0010" "finance",
             12 "0012" "supply",
             22 "0022" "what_if",
         )

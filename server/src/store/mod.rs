@@ -13,6 +13,7 @@ pub mod budget;
 pub(crate) mod db;
 pub mod demo;
 pub mod entities;
+pub(crate) mod finance;
 pub mod history;
 pub mod ledger;
 mod migrate;
