@@ -10,6 +10,7 @@ mod budget;
 mod cookies;
 mod events;
 mod extract;
+mod finance;
 mod gate;
 mod health;
 mod identity;
@@ -119,6 +120,7 @@ impl AppState {
     modifiers(&Recognised),
     tags(
         (name = "money", description = "Budgets and the ledger behind them"),
+        (name = "finance", description = "Spend, closed months, bookings, statements"),
         (name = "identity", description = "Who asks, where one is signed in, tokens for programs"),
         (name = "organisation", description = "Who is who, what is set, and what was done with it"),
         (name = "bids", description = "A team's queue: placing, changing, ordering and previewing bids"),
@@ -160,6 +162,7 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(audit::routes())
                 .merge(bids::routes())
                 .merge(budget::routes())
+                .merge(finance::routes())
                 .merge(identity::routes())
                 .merge(supply::routes())
                 .merge(what_if::routes()),
