@@ -87,7 +87,7 @@ function moveRow(event) {
   link.focus();
 }
 
-const pages = { m: "/", q: "/bids", b: "/book", a: "/allocations", c: "/cycles", u: "/budget", o: "/organisation" };
+const pages = { m: "/", q: "/bids", b: "/book", a: "/allocations", c: "/cycles", u: "/budget", f: "/finance", o: "/organisation" };
 let leader = 0;
 
 function pageKey(event) {

@@ -3,12 +3,18 @@
 //! Values stay integers (micro-credits, thousandths of chips) with a divisor beside them; only the browser's canvas
 //! turns them into pixels.
 
+#[cfg(feature = "ssr")]
+mod plain;
+
 use common::api::{AllocationsView, BookView, DepthLevel, PriceHistory};
 use common::instant::{Instant, MICROS_PER_SECOND};
 use common::money::{MICROS_PER_CREDIT, Price};
 use serde::Serialize;
 
 use crate::data::OwnLimit;
+
+#[cfg(feature = "ssr")]
+pub(crate) use plain::{budget_chart, spend_chart, supply_chart};
 
 /// Series drawn in their own colour; the rest joins "others".
 pub(crate) const MOST_SERIES: usize = 7;
@@ -285,89 +291,6 @@ pub(crate) fn allocation_chart(view: &AllocationsView, measure: Measure) -> Stri
         x: view.steps.iter().map(|at| seconds(*at)).collect(),
         series,
         marks: Vec::new(),
-        point: None,
-        own: Vec::new(),
-    })
-}
-
-/// A team's balance and what it spent in each step. A balance below zero is drawn at zero.
-#[cfg(feature = "ssr")]
-pub(crate) fn budget_chart(history: &common::api::BudgetHistory) -> String {
-    let points = &history.points;
-    let line = |label, color, value: fn(&common::api::BudgetPoint) -> i64| Series {
-        label,
-        color,
-        over: false,
-        y: points.iter().map(|point| Some(value(point).max(0).unsigned_abs())).collect(),
-    };
-    json(&Chart {
-        kind: Kind::Line,
-        unit: "credits",
-        divisor: MICROS_PER_CREDIT,
-        x: points.iter().map(|point| seconds(point.at)).collect(),
-        series: vec![
-            line("Balance", "accent", |point| point.balance.0),
-            line("Spent", "mine", |point| point.spent.0),
-        ],
-        marks: Vec::new(),
-        own: Vec::new(),
-        point: None,
-    })
-}
-
-/// The chips of a type over time, shared ones at the bottom and each pool's on top, with each change marked.
-#[cfg(feature = "ssr")]
-pub(crate) fn supply_chart(history: &common::api::SupplyHistory) -> String {
-    let mut x: Vec<i64> = history.changes.iter().map(|level| seconds(level.at)).collect();
-    x.push(seconds(history.to));
-    x.dedup();
-    let mut hands: Vec<Option<&common::ids::PoolId>> =
-        history.changes.iter().map(|level| level.pool.as_ref()).collect();
-    hands.sort_unstable();
-    hands.dedup();
-    let own = own_layers(hands.len());
-    let level_at = |hand: Option<&common::ids::PoolId>, at: i64| {
-        let mut levels = history.changes.iter().rev();
-        let level = levels.find(|level| level.pool.as_ref() == hand && seconds(level.at) <= at);
-        level.map_or(0, |level| level.after.0)
-    };
-    let layer = |hands: &[Option<&common::ids::PoolId>]| -> Vec<Option<u64>> {
-        x.iter().map(|at| Some(hands.iter().map(|hand| level_at(*hand, *at)).sum())).collect()
-    };
-    let label =
-        |hand: &Option<&'_ common::ids::PoolId>| hand.map_or("Shared".to_owned(), ToString::to_string);
-    let labels: Vec<String> = hands.iter().map(label).collect();
-    let mut series: Vec<Series<'_>> = labels[..own]
-        .iter()
-        .enumerate()
-        .map(|(index, label)| Series {
-            label,
-            color: layer_color(index),
-            over: false,
-            y: layer(&hands[index..=index]),
-        })
-        .collect();
-    if own < hands.len() {
-        series.push(Series {
-            label: "Others",
-            color: layer_color(own),
-            over: false,
-            y: layer(&hands[own..]),
-        });
-    }
-    // The first level is where the history begins, not a change.
-    let first = history.changes.first().map(|level| level.cycle);
-    let marks = history.changes.iter().filter(|level| Some(level.cycle) != first);
-    let marks = marks
-        .map(|level| Mark { x: seconds(level.at), label: supply_change(level.before.0, level.after.0) })
-        .collect();
-    json(&Chart {
-        kind: Kind::Stack,
-        unit: "chips",
-        divisor: 1,
-        x,
-        series,
-        marks,
         point: None,
         own: Vec::new(),
     })

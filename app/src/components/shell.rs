@@ -84,6 +84,14 @@ const SECTIONS: &[Section] = &[
         shown_to: everybody,
     },
     Section {
+        path: "/finance",
+        name: "Finance",
+        icon: Icon::Finance,
+        has_pool_choice: false,
+        kind: Kind::Plain,
+        shown_to: reads_money,
+    },
+    Section {
         path: "/supply",
         name: "Supply",
         icon: Icon::Supply,
@@ -107,6 +115,10 @@ fn everybody(_: &ViewerView) -> bool {
 
 fn reads_supply(viewer: &ViewerView) -> bool {
     viewer.roles.iter().any(|role| matches!(role, Role::Admin | Role::Auditor))
+}
+
+fn reads_money(viewer: &ViewerView) -> bool {
+    viewer.roles.iter().any(|role| matches!(role, Role::Finance | Role::Admin | Role::Auditor))
 }
 
 fn has_bids(viewer: &ViewerView) -> bool {
@@ -414,7 +426,7 @@ fn keys() -> impl IntoView {
     let rows = [
         ("?", "this list"),
         ("g m · g q · g b · g a · g c", "go to Market, Bids (queue), Bid book, Allocations, Cycles"),
-        ("g u · g o", "go to Budget, Organisation"),
+        ("g u · g f · g o", "go to Budget, Finance, Organisation"),
         ("↑ ↓", "previous, next row of a table"),
         ("Home End", "first, last row"),
         ("Enter", "open the row"),

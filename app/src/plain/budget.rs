@@ -176,6 +176,7 @@ fn month(budget: &BudgetView, sets_allowance: bool) -> AnyView {
         ],
     );
     let spent = view! { <a href=charges>{format::amount(month.spent)}</a> }.into_any();
+    let statements = address("/finance/statements/of", &[("team", Some(budget.team.as_str()))]);
     let change = sets_allowance.then(|| {
         let href = format!("/organisation/teams/{}/allowance", budget.team);
         view! {
@@ -200,6 +201,9 @@ fn month(budget: &BudgetView, sets_allowance: bool) -> AnyView {
         <p class="quiet">{forecast_method(month)}</p>
         <p>{allowance_rule(month.allowance.as_ref())}</p>
         {alerts(month)}
+        <p>
+            <a href=statements>"Statements of the team"</a>
+        </p>
         {change}
     }
     .into_any()

@@ -36,7 +36,7 @@ const KINDS: [(&str, &str); 7] = [
     ("lapse", "Lapse"),
 ];
 
-fn kind_name(kind: &str) -> String {
+pub(crate) fn kind_name(kind: &str) -> String {
     let known = KINDS.iter().find(|(value, _)| *value == kind);
     known.map_or_else(|| kind.to_owned(), |(_, name)| (*name).to_owned())
 }
@@ -152,8 +152,8 @@ fn row(team: &TeamId, entry: &LedgerEntry) -> AnyView {
     .into_any()
 }
 
-/// The main part of the page of one transfer, as it is seen from a team.
-pub fn transfer(team: &TeamId, transfer: &TransferView) -> AnyView {
+/// The main part of the page of one transfer, as it is seen from a team. Who books money gets the way to correct it.
+pub fn transfer(team: &TeamId, transfer: &TransferView, may_correct: bool) -> AnyView {
     let covers = transfer.first_cycle.map(|first| {
         let last = transfer.cycle - 1;
         view! {
@@ -162,6 +162,25 @@ pub fn transfer(team: &TeamId, transfer: &TransferView) -> AnyView {
                 <a href=format!("/cycles/{last}")>{format::thousands(last)}</a>
                 ": chips used in each at the price that was in force."
             </p>
+        }
+    });
+    let to = |number: u64| {
+        let href = format!("/budget/ledger/{number}?team={team}");
+        view! { <a href=href>{format!("transfer {}", format::thousands(number))}</a> " " }
+    };
+    let corrects = transfer.corrects.map(|number| view! { <p>"It corrects " {to(number)}</p> });
+    let corrected = (!transfer.corrected_by.is_empty()).then(|| {
+        let by = transfer.corrected_by.iter().map(|number| to(*number)).collect_view();
+        view! { <p>"It is corrected by " {by}</p> }
+    });
+    let number = transfer.number.to_string();
+    let correct = may_correct.then(|| {
+        let href =
+            address("/finance/bookings/new", &[("team", Some(team.as_str())), ("corrects", Some(&number))]);
+        view! {
+            <a class="button" href=href>
+                "Correct it"
+            </a>
         }
     });
     let rows = transfer.entries.iter().map(side).collect_view();
@@ -175,6 +194,7 @@ pub fn transfer(team: &TeamId, transfer: &TransferView) -> AnyView {
             <header>
                 <h2 id="sides">{kind_name(&transfer.kind)}" · transfer "{format::thousands(transfer.number)}</h2>
                 <div class="right">
+                    {correct}
                     <a class="button" href=csv download="">
                         "CSV"
                     </a>
@@ -188,6 +208,8 @@ pub fn transfer(team: &TeamId, transfer: &TransferView) -> AnyView {
                     {transfer.pool.to_string()} "."
                 </p>
                 {covers}
+                {corrects}
+                {corrected}
                 <table>
                     <thead>
                         <tr>

@@ -155,7 +155,10 @@ async fn transfer(
         Ok::<_, AppError>((team, transfer))
     };
     match read.await {
-        Ok((team, transfer)) => plain.ok(&format!("Transfer {number}"), || transfer_view(&team, &transfer)),
+        Ok((team, transfer)) => {
+            let may_correct = viewer.can(Action::BookMoney, Object::Organisation);
+            plain.ok(&format!("Transfer {number}"), || transfer_view(&team, &transfer, may_correct))
+        }
         Err(error) => plain.problem(&error),
     }
 }

@@ -6,6 +6,7 @@
 mod account;
 mod budget;
 mod fields;
+mod finance;
 mod link;
 mod organisation;
 mod provider;
@@ -46,6 +47,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/account/tokens/{id}/revoke", post(account::revoke_token))
         .route("/link/{secret}", get(link::page).post(link::used))
         .merge(budget::routes())
+        .merge(finance::routes())
         .merge(organisation::routes())
         .merge(supply::routes())
 }

@@ -109,7 +109,8 @@ async fn form(plain: &Plain, viewer: &Viewer) -> Result<ChangePage, AppError> {
         effects: vec![
             effective(cycle),
             "Another time zone moves where days and months begin. What is spent in the month is counted anew from the \
-             ledger; nothing that is booked changes."
+             ledger; nothing that is booked changes. Once finance has closed a month the zone stays: what is closed keeps \
+             its bounds."
                 .to_owned(),
             "A cap on balances takes what exceeds it at the next accounting step, for good; it stands in the ledger as a \
              lapse."

@@ -1,0 +1,213 @@
+//! The pages of finance: spend, budgets, months and their close, bookings, statements.
+
+pub mod bookings;
+pub mod budgets;
+pub mod months;
+pub mod spend;
+pub mod statements;
+
+use common::api::PeriodView;
+use common::money::MicroCredits;
+use leptos::prelude::*;
+
+use crate::format;
+use crate::words::address;
+
+/// The pages, in the order of their links: address and name.
+const PAGES: [(&str, &str); 5] = [
+    ("/finance", "Spend"),
+    ("/finance/budgets", "Budgets"),
+    ("/finance/months", "Months"),
+    ("/finance/bookings", "Bookings"),
+    ("/finance/statements", "Statements"),
+];
+
+/// The navigation of the finance pages.
+fn subnav(path: &str) -> AnyView {
+    let links = PAGES
+        .into_iter()
+        .map(|(href, text)| {
+            let current = (path == href).then_some("page");
+            view! {
+                <a href=href aria-current=current>
+                    {text}
+                </a>
+            }
+        })
+        .collect_view();
+    view! {
+        <nav class="subnav" aria-label="Finance">
+            {links}
+        </nav>
+    }
+    .into_any()
+}
+
+/// The period of a page, with the ways to the ones beside it. `with` are the other parameters of the address.
+fn period_bar(
+    path: &str,
+    period: &PeriodView,
+    hint: &'static str,
+    with: &[(&'static str, Option<&str>)],
+) -> AnyView {
+    let link = |name: &str| {
+        let mut parameters = vec![("period", Some(name))];
+        parameters.extend(with.iter().copied());
+        address(path, &parameters)
+    };
+    let hidden = with
+        .iter()
+        .filter_map(|(name, value)| value.map(|value| (*name, value.to_owned())))
+        .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
+        .collect_view();
+    let state = if period.closed {
+        "closed"
+    } else if period.over {
+        "over, not closed"
+    } else {
+        "not over yet"
+    };
+    view! {
+        <form class="filters" method="get" action=path.to_owned()>
+            <div class="field">
+                <label for="f-period">"Period"</label>
+                <input
+                    id="f-period"
+                    type="text"
+                    name="period"
+                    value=period.period.clone()
+                    autocomplete="off"
+                    aria-describedby="period-hint"
+                />
+            </div>
+            {hidden}
+            <button class="button" type="submit">
+                "Show"
+            </button>
+            <a class="button" href=link(&period.earlier)>
+                "Earlier"
+            </a>
+            <a class="button" href=link(&period.later)>
+                "Later"
+            </a>
+        </form>
+        <p class="quiet" id="period-hint">
+            {hint}
+        </p>
+        <p>
+            <strong>{period.title.clone()}</strong>
+            ", counted in "
+            {period.time_zone.clone()}
+            ": from "
+            {crate::components::time::date_time(period.starts_at)}
+            " to before "
+            {crate::components::time::date_time(period.ends_at)}
+            ", "
+            {state}
+            "."
+        </p>
+    }
+    .into_any()
+}
+
+/// Chip-seconds as chip-hours with three decimals, rounded down; the exact seconds are in the CSV file.
+fn chip_hours(chip_seconds: u64) -> String {
+    format::milli(u64::try_from(u128::from(chip_seconds) * 1_000 / 3_600).unwrap_or(u64::MAX))
+}
+
+/// An amount with its sign, also above zero.
+fn signed(amount: MicroCredits) -> String {
+    let text = format::amount(amount);
+    if amount.0 > 0 { format!("+{text}") } else { text }
+}
+
+/// Columns of a table: name, unit, whether they hold numbers.
+type Columns<'a> = &'a [(&'static str, &'static str, bool)];
+
+/// A table that becomes cards where there is little room, with its caption.
+fn table(caption: String, columns: Columns<'_>, rows: Vec<Vec<AnyView>>, empty: &'static str) -> AnyView {
+    if rows.is_empty() {
+        return view! { <p class="empty">{empty}</p> }.into_any();
+    }
+    table_of(Some("cards"), caption, columns, rows)
+}
+
+/// A table of a class in a region that scrolls.
+fn table_of(
+    class: Option<&'static str>,
+    caption: String,
+    columns: Columns<'_>,
+    rows: Vec<Vec<AnyView>>,
+) -> AnyView {
+    let heads = columns
+        .iter()
+        .map(|(name, unit, is_number)| {
+            view! {
+                <th scope="col" class=is_number.then_some("num")>
+                    {*name}
+                    {(!unit.is_empty()).then(|| view! { <small>{*unit}</small> })}
+                </th>
+            }
+        })
+        .collect_view();
+    let rows = rows
+        .into_iter()
+        .map(|cells| {
+            let cells = cells
+                .into_iter()
+                .zip(columns)
+                .enumerate()
+                .map(|(place, (cell, (name, _, is_number)))| {
+                    let class = is_number.then_some("num");
+                    if place == 0 {
+                        view! { <th scope="row">{cell}</th> }.into_any()
+                    } else {
+                        view! {
+                            <td class=class data-label=*name>
+                                {cell}
+                            </td>
+                        }
+                        .into_any()
+                    }
+                })
+                .collect_view();
+            view! { <tr>{cells}</tr> }
+        })
+        .collect_view();
+    let label = caption.clone();
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label=label>
+            <table class=class>
+                <caption>{caption}</caption>
+                <thead>
+                    <tr>{heads}</tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+/// A link in a cell.
+fn linked(href: String, text: String) -> AnyView {
+    view! { <a href=href>{text}</a> }.into_any()
+}
+
+/// A panel with a link to its numbers as CSV.
+fn panel_with_csv(id: &'static str, heading: String, csv: String, body: AnyView) -> AnyView {
+    view! {
+        <section class="panel" aria-labelledby=id>
+            <header>
+                <h2 id=id>{heading}</h2>
+                <div class="right">
+                    <a class="button" href=csv download="">
+                        "CSV"
+                    </a>
+                </div>
+            </header>
+            <div class="body">{body}</div>
+        </section>
+    }
+    .into_any()
+}
