@@ -44,6 +44,7 @@ fn filled(name: &str, route: &str) -> &'static str {
         "id" if route.contains("/chip-types/") => "A100",
         "id" if route.contains("/bids/") => "a",
         "user" => "engineer",
+        "period" => "2026-11",
         _ => "nothing",
     }
 }
@@ -157,7 +158,16 @@ const WHO: [&str; 5] = ["engineer", "outsider", "finance", "auditor", "admin"];
 struct Expected(&'static str, &'static str, [u16; 5]);
 
 /// The operations whose answer depends on who asks.
-const STATUSES: &[Expected] = &[Expected("GET", "/api/v1/audit", [404, 404, 200, 200, 200])];
+const STATUSES: &[Expected] = &[
+    Expected("GET", "/api/v1/audit", [404, 404, 200, 200, 200]),
+    Expected("GET", "/api/v1/finance/spend", [404, 404, 200, 200, 200]),
+    Expected("GET", "/api/v1/finance/budgets", [404, 404, 200, 200, 200]),
+    Expected("GET", "/api/v1/finance/months", [404, 404, 200, 200, 200]),
+    Expected("GET", "/api/v1/finance/months/{period}", [404, 404, 200, 200, 200]),
+    Expected("GET", "/api/v1/finance/bookings", [404, 404, 200, 200, 200]),
+    Expected("GET", "/api/v1/finance/bookings/{booking}", [404; 5]),
+    Expected("GET", "/api/v1/teams/{team}/statement", [200, 404, 200, 200, 200]),
+];
 
 #[tokio::test]
 async fn t137_each_role_gets_what_the_table_says_from_each_operation() {
