@@ -133,14 +133,19 @@ function keepUp() {
 
 // --- Plain pages that follow the market ------------------------------------------------------------------------
 
+// A part of the page as it is now; nothing where it can't be read.
+async function readAgain(selector) {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => undefined);
+  if (!answer?.ok || answer.redirected) return null;
+  return new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(selector);
+}
+
 // The part with `data-each-cycle` (the cycle it shows) is read again when a newer one clears, unless somebody is in it.
 function followCycles(part) {
   const events = new EventSource("/api/v1/events");
   events.addEventListener("cycle", async (event) => {
     if (Number(event.lastEventId) <= Number(part.dataset.eachCycle) || part.contains(document.activeElement)) return;
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => undefined);
-    if (!answer?.ok || answer.redirected) return;
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-each-cycle]");
+    const fresh = await readAgain("[data-each-cycle]");
     if (!fresh || part.contains(document.activeElement)) return;
     const open = [...part.querySelectorAll("details")].map((details) => details.open);
     fresh.querySelectorAll("details").forEach((details, index) => { details.open = open[index] ?? false; });
@@ -149,10 +154,23 @@ function followCycles(part) {
   });
 }
 
+// The part with `data-goes-on` shows work that is under way, and is read again until it says that nothing is.
+async function followWork(part) {
+  while (part.hasAttribute("data-goes-on")) {
+    await new Promise((done) => setTimeout(done, 1500));
+    const fresh = document.hidden ? null : await readAgain(`#${part.id}`);
+    if (!fresh) continue;
+    const { morph } = await import("qm-morph");
+    morph(part, fresh);
+    part.toggleAttribute("data-goes-on", fresh.hasAttribute("data-goes-on"));
+  }
+}
+
 showTheme();
 keepUp();
 const followed = document.querySelector("[data-each-cycle]");
 if (followed) followCycles(followed);
+document.querySelectorAll("[data-goes-on]").forEach(followWork);
 // An observer runs before the next paint: a time never shows in two zones.
 new MutationObserver(keepUp).observe(document.body, {
   subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["datetime"],

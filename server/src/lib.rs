@@ -20,6 +20,7 @@ pub mod policy;
 pub mod replay;
 pub mod serve;
 pub mod services;
+mod spreadsheet;
 pub mod store;
 mod telemetry;
 pub mod trace;

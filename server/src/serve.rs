@@ -6,6 +6,7 @@
 //! transaction.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ use crate::demo::{self, Demo, DemoArgs};
 use crate::error::{AppError, ErrorKind};
 use crate::http::{self, Gate, Parts};
 use crate::services::Services;
+use crate::services::jobs::Worker;
 use crate::services::live::Live;
 use crate::services::read::MarketReader;
 use crate::store::entities::Organisation;
@@ -215,6 +217,7 @@ struct Running {
     playing: JoinHandle<std::io::Result<()>>,
     clearing: JoinHandle<std::io::Result<()>>,
     watching: JoinHandle<std::io::Result<()>>,
+    working: JoinHandle<std::io::Result<()>>,
 }
 
 impl Market {
@@ -238,6 +241,7 @@ impl Market {
         let services = Arc::new(services);
         let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth, config.provider()?).await?);
         let demo_accounts = if demo.is_some() { demo::ACCOUNTS.to_vec() } else { Vec::new() };
+        let worker = Worker::new(Arc::clone(&services), config.database.export_folder());
         gate.open(http::router(Parts {
             config: config.server.clone(),
             services,
@@ -266,7 +270,12 @@ impl Market {
             auth.watch_ends(&stop).await;
             Ok(())
         });
-        Ok(Running { playing, clearing, watching })
+        let stop = shutdown.clone();
+        let working = tokio::spawn(async move {
+            worker.run(&stop).await;
+            Ok(())
+        });
+        Ok(Running { playing, clearing, watching, working })
     }
 }
 
@@ -280,13 +289,14 @@ impl Running {
     ) -> Result<(), AppError> {
         shutdown.cancelled().await;
         tracing::info!("shutting down");
-        let (server, playing, clearing, watching) = tokio::join!(
+        let (server, playing, clearing, watching, working) = tokio::join!(
             finish("server", server, limit),
             finish("player", self.playing, limit),
             finish("loop", self.clearing, limit),
-            finish("watch over sessions", self.watching, limit)
+            finish("watch over sessions", self.watching, limit),
+            finish("worker", self.working, limit)
         );
-        server.and(playing).and(clearing).and(watching)
+        server.and(playing).and(clearing).and(watching).and(working)
     }
 }
 
@@ -354,6 +364,19 @@ impl DatabaseConfig {
         match Place::parse(&self.url) {
             Place::Postgres { url, .. } => Place::Postgres { url, connections: self.max_connections },
             sqlite @ Place::Sqlite { .. } => sqlite,
+        }
+    }
+
+    /// Where exports made in the background are kept.
+    fn export_folder(&self) -> PathBuf {
+        match (self.export_folder.as_str(), self.place()) {
+            ("", Place::Sqlite { path, .. }) => {
+                let mut folder = path.into_os_string();
+                folder.push("-exports");
+                folder.into()
+            }
+            ("", Place::Postgres { .. }) => PathBuf::from("quota-marketplace-exports"),
+            (folder, _) => PathBuf::from(folder),
         }
     }
 }

@@ -8,6 +8,7 @@
 pub mod account;
 pub mod audit;
 pub mod budget;
+pub mod exports;
 pub mod finance;
 pub mod form;
 pub mod ledger;

@@ -1,5 +1,6 @@
 //! Small parts that several plain pages share.
 
+use common::api::{JobState, JobView};
 use common::ids::TeamId;
 use common::money::MicroCredits;
 use leptos::prelude::*;
@@ -67,4 +68,24 @@ pub(crate) fn next_page(href: Option<String>) -> AnyView {
         }
     });
     view! { <p class="pager">{link}</p> }.into_any()
+}
+
+/// How far long work is, in words and as a bar while it is under way.
+pub(crate) fn work_progress(job: &JobView) -> AnyView {
+    match job.state {
+        JobState::Waiting => "waiting for its turn".into_any(),
+        JobState::Running => view! {
+            <span class="plain">
+                <progress max="100" value=job.percent.to_string() aria-label="Done"></progress>
+                {format!(" {} %", job.percent)}
+            </span>
+        }
+        .into_any(),
+        JobState::Done => "done".into_any(),
+        JobState::Cancelled => "cancelled".into_any(),
+        JobState::Failed => {
+            let why = job.error.clone().unwrap_or_default();
+            view! { <span class="up">"failed: " {why}</span> }.into_any()
+        }
+    }
 }

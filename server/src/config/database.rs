@@ -10,11 +10,13 @@ pub struct DatabaseConfig {
     pub url: String,
     /// Most connections to PostgreSQL.
     pub max_connections: u32,
+    /// Where exports made in the background are kept; empty for the default.
+    pub export_folder: String,
 }
 
 impl DatabaseConfig {
     pub(super) const fn unset() -> Self {
-        Self { url: String::new(), max_connections: 0 }
+        Self { url: String::new(), max_connections: 0, export_folder: String::new() }
     }
 
     /// The address without a password, for logs and messages.
@@ -43,6 +45,7 @@ impl std::fmt::Debug for DatabaseConfig {
         f.debug_struct("DatabaseConfig")
             .field("url", &self.shown_url())
             .field("max_connections", &self.max_connections)
+            .field("export_folder", &self.export_folder)
             .finish()
     }
 }
@@ -73,6 +76,18 @@ pub(super) const KEYS: &[Key] = &[
         set: |config, text| {
             let value = number(text, 2, 200)?;
             config.database.max_connections = u32::try_from(value).map_err(|_| ())?;
+            Ok(())
+        },
+    },
+    Key {
+        name: "database.export_folder",
+        default: "",
+        allowed: "the path of a folder, which is made when it is needed; or nothing",
+        meaning: "Where exports made in the background are kept, for seven days. Nothing is a folder beside the SQLite \
+                  file, named like it with -exports at its end, or quota-marketplace-exports in the working directory \
+                  with PostgreSQL. Several servers on one database need one folder that all of them reach.",
+        set: |config, text| {
+            text.clone_into(&mut config.database.export_folder);
             Ok(())
         },
     },

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::AppError;
+use crate::spreadsheet::neutral;
 
 /// Form of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
@@ -81,15 +82,6 @@ fn csv_bytes<T: Table>(value: &T) -> Result<Vec<u8>, AppError> {
         writer.write_record(row.iter().map(|cell| neutral(cell).into_owned())).map_err(AppError::internal)?;
     }
     writer.into_inner().map_err(|error| AppError::internal(error.into_error()))
-}
-
-/// A cell that no spreadsheet takes for a formula: one that begins like a formula gets an apostrophe in front.
-/// Numbers stay as they are, also those below zero.
-fn neutral(cell: &str) -> std::borrow::Cow<'_, str> {
-    let like_a_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    let number = cell.strip_prefix('-').unwrap_or(cell);
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if like_a_formula && !is_number { format!("'{cell}").into() } else { cell.into() }
 }
 
 /// An optional value as a cell: empty where absent, which a chart shows as a gap.

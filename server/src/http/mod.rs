@@ -9,11 +9,13 @@ mod bids;
 mod budget;
 mod cookies;
 mod events;
+mod exports;
 mod extract;
 mod finance;
 mod gate;
 mod health;
 mod identity;
+mod jobs;
 mod layers;
 mod metrics;
 mod plain;
@@ -120,6 +122,7 @@ impl AppState {
     modifiers(&Recognised),
     tags(
         (name = "money", description = "Budgets and the ledger behind them"),
+        (name = "exports", description = "Files of the ledger, of allocations, prices and the audit log"),
         (name = "finance", description = "Spend, closed months, bookings, statements"),
         (name = "identity", description = "Who asks, where one is signed in, tokens for programs"),
         (name = "organisation", description = "Who is who, what is set, and what was done with it"),
@@ -162,8 +165,10 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(audit::routes())
                 .merge(bids::routes())
                 .merge(budget::routes())
+                .merge(exports::routes())
                 .merge(finance::routes())
                 .merge(identity::routes())
+                .merge(jobs::routes())
                 .merge(supply::routes())
                 .merge(what_if::routes()),
         )

@@ -107,6 +107,15 @@ impl Calendar {
         Ok(self.0.to_datetime(at))
     }
 
+    /// An instant as RFC 3339 with the offset of the zone at that instant, in whole seconds.
+    ///
+    /// # Errors
+    /// As [`Calendar::period`].
+    pub fn local_text(&self, at: Instant) -> Result<String, AppError> {
+        let at = Timestamp::from_microsecond(at.0).map_err(AppError::internal)?;
+        Ok(at.to_zoned_datetime(self.0.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())
+    }
+
     /// The first instant of a day of the zone. Where the clocks skip midnight it is the first instant after the gap, and
     /// where they show it twice, the first of the two.
     ///

@@ -2,12 +2,13 @@
 
 use common::api::AuditEntry;
 use common::instant::Instant;
+use serde::{Deserialize, Serialize};
 
-use super::db::{Row, Tx, values};
+use super::db::{Row, Tx, Value, values};
 use crate::error::AppError;
 
 /// Which entries to read; what is absent does not restrict.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditFilter {
     /// Done by this account.
     pub user: Option<String>,
@@ -51,6 +52,32 @@ pub(crate) async fn insert(tx: &mut Tx, entry: &AuditEntry) -> Result<(), AppErr
     Ok(())
 }
 
+// A parameter that is null is compared with a type, so that PostgreSQL knows it.
+macro_rules! filtered {
+    () => {
+        " FROM audit_entry WHERE (CAST($1 AS TEXT) IS NULL OR user_id = $1) \
+         AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR object_kind = $3) \
+         AND (CAST($4 AS TEXT) IS NULL OR object = $4) AND at >= $5 AND at < $6"
+    };
+}
+
+macro_rules! entry_columns {
+    () => {
+        "SELECT number, at, user_id, user_name, token, action, object_kind, object, before_json, after_json, reason, \
+         address, request_id"
+    };
+}
+
+impl AuditFilter {
+    /// The values of the statements that end in `filtered!`, in their order.
+    fn values(&self) -> Vec<Value> {
+        let Self { user, action, object_kind, object, from, to } = self;
+        let texts = [user, action, object_kind, object].map(|text| Value::from(text.as_deref()));
+        let (from, to) = (from.map_or(i64::MIN, |at| at.0), to.map_or(i64::MAX, |at| at.0));
+        texts.into_iter().chain(values![from, to]).collect()
+    }
+}
+
 /// At most `limit` entries with numbers below `before`, newest first.
 pub(crate) async fn entries(
     tx: &mut Tx,
@@ -58,31 +85,42 @@ pub(crate) async fn entries(
     before: u64,
     limit: u32,
 ) -> Result<Vec<AuditEntry>, AppError> {
-    // A parameter that is null is compared with a type, so that PostgreSQL knows it.
-    const SQL: &str = "SELECT number, at, user_id, user_name, token, action, object_kind, object, before_json, after_json, \
-        reason, address, request_id FROM audit_entry WHERE number < $1 \
-        AND (CAST($2 AS TEXT) IS NULL OR user_id = $2) AND (CAST($3 AS TEXT) IS NULL OR action = $3) \
-        AND (CAST($4 AS TEXT) IS NULL OR object_kind = $4) AND (CAST($5 AS TEXT) IS NULL OR object = $5) \
-        AND at >= $6 AND at < $7 ORDER BY number DESC LIMIT $8";
-    let from = filter.from.map_or(i64::MIN, |at| at.0);
-    let to = filter.to.map_or(i64::MAX, |at| at.0);
-    let AuditFilter { user, action, object_kind, object, .. } = filter;
-    let mut rows = tx
-        .rows(
-            SQL,
-            values![
-                before,
-                user.as_deref(),
-                action.as_deref(),
-                object_kind.as_deref(),
-                object.as_deref(),
-                from,
-                to,
-                limit
-            ],
-        )
-        .await?;
-    rows.iter_mut().map(from_row).collect()
+    const SQL: &str =
+        concat!(entry_columns!(), filtered!(), " AND number < $7 ORDER BY number DESC LIMIT $8");
+    let values = filter.values().into_iter().chain(values![before, limit]);
+    tx.rows(SQL, values).await?.iter_mut().map(from_row).collect()
+}
+
+/// At most `limit` entries with numbers above `after` up to `last`, oldest first.
+pub(crate) async fn entries_after(
+    tx: &mut Tx,
+    filter: &AuditFilter,
+    after: u64,
+    last: u64,
+    limit: u32,
+) -> Result<Vec<AuditEntry>, AppError> {
+    const SQL: &str =
+        concat!(entry_columns!(), filtered!(), " AND number > $7 AND number <= $8 ORDER BY number LIMIT $9");
+    let values = filter.values().into_iter().chain(values![after, last, limit]);
+    tx.rows(SQL, values).await?.iter_mut().map(from_row).collect()
+}
+
+/// How many entries a filter passes, and between which numbers; all 0 where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) entries: u64,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+/// The extent of what a filter passes.
+pub(crate) async fn extent(tx: &mut Tx, filter: &AuditFilter) -> Result<Extent, AppError> {
+    const SQL: &str =
+        concat!("SELECT COUNT(*), COALESCE(MIN(number), 0), COALESCE(MAX(number), 0)", filtered!());
+    let Some(mut row) = tx.row(SQL, filter.values()).await? else {
+        return Ok(Extent { entries: 0, first: 0, last: 0 });
+    };
+    Ok(Extent { entries: row.unsigned()?, first: row.unsigned()?, last: row.unsigned()? })
 }
 
 /// The actions that are in the log, in order: what a filter can choose from.

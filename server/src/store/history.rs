@@ -132,8 +132,8 @@ pub async fn price_points(
     Ok(steps.iter().map(PricePiece::to_point).collect())
 }
 
-/// The steps behind [`price_points`].
-async fn price_steps(
+/// The steps behind [`price_points`], with their sums over time.
+pub(crate) async fn price_steps(
     tx: &mut Tx,
     chip_type: &ChipTypeId,
     pool: Option<&PoolId>,

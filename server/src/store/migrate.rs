@@ -33,6 +33,7 @@ macro_rules! steps {
             7 "0007" "caps_and_pauses",
             8 "0008" "single_sign_on",
             10 "0010" "finance",
+            11 "0011" "exports",
             12 "0012" "supply",
             22 "0022" "what_if",
         )

@@ -15,6 +15,7 @@ mod demo;
 #[cfg(target_os = "linux")]
 mod disk;
 mod events;
+mod exports;
 mod finance;
 mod fixture;
 #[cfg(unix)]

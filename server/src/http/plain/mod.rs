@@ -5,6 +5,7 @@
 
 mod account;
 mod budget;
+mod exports;
 mod fields;
 mod finance;
 mod link;
@@ -47,6 +48,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/account/tokens/{id}/revoke", post(account::revoke_token))
         .route("/link/{secret}", get(link::page).post(link::used))
         .merge(budget::routes())
+        .merge(exports::routes())
         .merge(finance::routes())
         .merge(organisation::routes())
         .merge(supply::routes())
