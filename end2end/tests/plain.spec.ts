@@ -16,6 +16,8 @@ const plainPages = [
   { name: "people", path: "/organisation/people", as: "admin" },
   { name: "watch-list", path: "/organisation/watch", as: "admin" },
   { name: "audit", path: "/organisation/audit", as: "admin" },
+  { name: "exports", path: "/finance/exports?name=focus&period=2026", as: "finance" },
+  { name: "reconciliation", path: "/finance/reconciliation", as: "finance" },
   { name: "supply", path: "/supply", as: "admin" },
   { name: "supply-chips", path: "/supply/chips?chip_type=T4", as: "admin" },
   { name: "supply-import", path: "/supply/import", as: "admin" },

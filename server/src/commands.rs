@@ -52,7 +52,7 @@ pub async fn admin_link(config: &Config) -> Result<(), AppError> {
 /// does not answer.
 pub async fn verify(config: &Config, args: &VerifyArgs) -> Result<(), AppError> {
     let store = open(&config.database).await?;
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cycles, {eta} left");
+    let style = ProgressStyle::with_template("{bar:40} {percent} %, {eta} left");
     let bar = ProgressBar::new(0).with_style(style.map_err(AppError::internal)?);
     let report = verify::verify(&store, args.from, args.to, |done, all| {
         bar.set_length(all);

@@ -49,7 +49,7 @@ pub fn audit(page: AuditPage) -> AnyView {
         parameters.extend(more.iter().map(|(name, value)| (*name, Some(*value))));
         address(path, &parameters)
     };
-    let csv = link("/api/v1/audit", &[("limit", "500"), ("format", "csv")]);
+    let csv = link("/api/v1/exports/audit", &[]);
     let older = entries
         .as_ref()
         .and_then(|page| page.next_cursor.as_deref())

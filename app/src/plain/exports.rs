@@ -4,6 +4,7 @@
 use common::api::{CreditValueView, ExportColumn, ExportView, JobState, JobView};
 use leptos::prelude::*;
 
+use super::finance::subnav;
 use super::form::{Field, FormState, boxes, field, form as posted_form, panel, select, text_area};
 use super::parts::{fact, work_progress};
 use crate::components::time::date_time;
@@ -23,6 +24,8 @@ pub struct ExportsPage {
     pub jobs: Vec<JobView>,
     /// The organisation's zone.
     pub time_zone: String,
+    /// The viewer has the other pages of finance as well.
+    pub in_finance: bool,
     /// What a credit is worth, where the export depends on it.
     pub credit_value: Option<ShownValue>,
 }
@@ -55,13 +58,14 @@ const MANY_ROWS: u64 = 500_000;
 
 /// The main part of the page.
 pub fn exports(page: ExportsPage) -> AnyView {
-    let ExportsPage { exports, form, chosen, jobs, time_zone, credit_value } = page;
+    let ExportsPage { exports, form, chosen, jobs, time_zone, in_finance, credit_value } = page;
     let extra = exports.iter().find(|export| export.name == form.value("name"));
     let extra = extra.map(|export| export.extra_columns.clone()).unwrap_or_default();
     let chooser = chooser(&exports, &form, &time_zone, &extra);
     let value = credit_value.map(value_line);
     let chosen = chosen.map(|chosen| chosen_view(&form, chosen, &time_zone));
     view! {
+        {in_finance.then(|| subnav("/finance/exports"))}
         <div class="sections">
             <section class="panel" aria-labelledby="what">
                 <header>

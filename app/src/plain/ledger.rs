@@ -95,6 +95,9 @@ pub fn ledger(page: LedgerPage) -> AnyView {
                     <a class="button" href=csv download="">
                         "CSV"
                     </a>
+                    <a class="button" href="/finance/exports?name=ledger">
+                        "All as a file"
+                    </a>
                 </div>
             </header>
             <div class="body">

@@ -16,6 +16,7 @@ pub mod link;
 pub mod organisation;
 mod parts;
 pub mod provider;
+pub mod reconciliation;
 pub mod sign_in;
 pub mod supply;
 

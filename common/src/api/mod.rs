@@ -14,6 +14,7 @@ mod finance;
 mod inventory;
 mod market;
 mod people;
+mod reconciliation;
 mod supply;
 mod what_if;
 
@@ -28,6 +29,7 @@ pub use finance::*;
 pub use inventory::*;
 pub use market::*;
 pub use people::*;
+pub use reconciliation::*;
 pub use supply::*;
 pub use what_if::*;
 

@@ -20,6 +20,7 @@ mod layers;
 mod metrics;
 mod plain;
 mod problem;
+mod reconciliation;
 mod session;
 mod site;
 mod supply;
@@ -169,6 +170,7 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(finance::routes())
                 .merge(identity::routes())
                 .merge(jobs::routes())
+                .merge(reconciliation::routes())
                 .merge(supply::routes())
                 .merge(what_if::routes()),
         )

@@ -15,12 +15,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::Services;
 use super::exports::{ExportRequest, Progress, Scope};
+use super::reconcile;
 use crate::error::{AppError, ErrorKind};
 use crate::policy::{Action, Object, Viewer};
 use crate::store::jobs::{self, End, Job, Reached};
 
 /// The kinds of jobs, as they are stored.
 pub(super) const EXPORT: &str = "export";
+pub(super) const RECONCILIATION: &str = "reconciliation";
 
 /// Jobs of one person that wait or run at most.
 const MOST_OPEN: u64 = 5;
@@ -323,6 +325,7 @@ impl Worker {
     async fn work(&self, job: &Job, path: &Path, gauge: &Gauge) -> Result<End, AppError> {
         match job.kind.as_str() {
             EXPORT => self.write_export(job, path, gauge).await,
+            RECONCILIATION => reconcile::run(&self.services.store, job, gauge).await,
             kind => Err(AppError::internal(format!("a job of the unknown kind {kind:?}"))),
         }
     }

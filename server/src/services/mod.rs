@@ -19,6 +19,7 @@ pub mod people;
 pub mod periods;
 mod queue;
 pub mod read;
+pub mod reconcile;
 pub(crate) mod single_sign_on;
 pub mod supply;
 pub mod version;

@@ -112,6 +112,12 @@ pub(crate) async fn of_user(
     tx.rows(SQL, values![user.as_str(), kind, limit]).await?.iter_mut().map(from_row).collect()
 }
 
+/// The newest jobs of a kind, of everybody.
+pub(crate) async fn of_kind(tx: &mut Tx, kind: &str, limit: u32) -> Result<Vec<Job>, AppError> {
+    const SQL: &str = concat!(columns!(), "WHERE kind = $1 ORDER BY made_at DESC, id DESC LIMIT $2");
+    tx.rows(SQL, values![kind, limit]).await?.iter_mut().map(from_row).collect()
+}
+
 /// How many jobs of somebody wait or run.
 pub(crate) async fn open_of(tx: &mut Tx, user: &UserId) -> Result<u64, AppError> {
     const SQL: &str = "SELECT COUNT(*) FROM job WHERE user_id = $1 AND state IN ('waiting', 'running')";

@@ -23,6 +23,7 @@ mod organisation;
 mod outage;
 mod play;
 mod postgres;
+mod reconcile;
 mod running;
 mod sign_in;
 mod supply;

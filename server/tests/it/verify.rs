@@ -50,14 +50,14 @@ async fn history_with_gaps_changes_and_restarts_verifies() {
 async fn a_row_altered_behind_the_programs_back_is_found() {
     let faults: [(Check, &[&'static str]); 13] = [
         (
-            Check::Ledger,
+            Check::Sums,
             &[
                 "DROP TRIGGER ledger_entry_keeps_values",
                 "UPDATE ledger_entry SET amount = amount + 1 WHERE transfer = 20 AND place = 1",
             ],
         ),
         (
-            Check::Ledger,
+            Check::Chain,
             &[
                 "DROP TRIGGER ledger_transfer_keeps_values",
                 "UPDATE ledger_transfer SET reason = 'as agreed' WHERE number = 12",

@@ -14,16 +14,18 @@ use crate::format;
 use crate::words::address;
 
 /// The pages, in the order of their links: address and name.
-const PAGES: [(&str, &str); 5] = [
+const PAGES: [(&str, &str); 7] = [
     ("/finance", "Spend"),
     ("/finance/budgets", "Budgets"),
     ("/finance/months", "Months"),
     ("/finance/bookings", "Bookings"),
     ("/finance/statements", "Statements"),
+    ("/finance/exports", "Exports"),
+    ("/finance/reconciliation", "Reconciliation"),
 ];
 
 /// The navigation of the finance pages.
-fn subnav(path: &str) -> AnyView {
+pub(super) fn subnav(path: &str) -> AnyView {
     let links = PAGES
         .into_iter()
         .map(|(href, text)| {

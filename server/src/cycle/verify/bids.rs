@@ -21,7 +21,7 @@ pub(super) async fn check(tx: &mut Tx) -> Result<(u64, Option<Difference>), AppE
             checked += 1;
             if !is_as_requested(&placed, request)? {
                 let detail = format!("the first version of bid {} is not what was placed", placed.id);
-                return Ok((checked, Some(Difference { check: Check::Bids, cycle, detail })));
+                return Ok((checked, Some(Difference { check: Check::Bids, cycle, transfer: None, detail })));
             }
         }
     }

@@ -2,24 +2,37 @@
 //!
 //! Each check stands on its own: the ledger by itself (`ledger`), bids as they were placed (`bids`), the cycles by
 //! clearing them again (`rerun`), the charges from stored quotas and prices, by arithmetic that shares nothing with the
-//! loop's (`occupancy`), and the roll-ups from their parts (`rollup`).
+//! loop's (`occupancy`), what is used and idle against the supply (`supply`), and the roll-ups from their parts (`rollup`).
 
 mod bids;
 mod ledger;
 mod occupancy;
 mod rerun;
 mod rollup;
+mod steps;
+mod supply;
 
 use std::fmt::{self, Debug};
 
+use common::money::MicroCredits;
+
+use self::steps::Steps;
 use crate::error::{AppError, ErrorKind};
 use crate::store::{Store, results};
 
 /// What a difference was found in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Transfers: numbers, sums, running balances, the chain of hashes.
+    /// Transfers: numbers without gaps, no entry without a transfer.
     Ledger,
+    /// The entries of each transfer sum to zero.
+    Sums,
+    /// Each balance is the sum of the entries up to it.
+    Balances,
+    /// Each transfer's hash, over what it says and the hash before it.
+    Chain,
+    /// What teams use and what is idle against the supply, times price.
+    Supply,
     /// The inputs of a cycle, rebuilt from history.
     Snapshot,
     /// The outcome of clearing them.
@@ -40,6 +53,10 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ledger => "ledger",
+            Self::Sums => "sums",
+            Self::Balances => "balances",
+            Self::Chain => "chain",
+            Self::Supply => "supply",
             Self::Snapshot => "inputs",
             Self::Outcome => "outcome",
             Self::Rows => "rows",
@@ -58,6 +75,8 @@ pub struct Difference {
     pub check: Check,
     /// The cycle, where it belongs to one.
     pub cycle: Option<u64>,
+    /// The transfer, where it is about one.
+    pub transfer: Option<u64>,
     /// What is stored and what follows.
     pub detail: String,
 }
@@ -69,6 +88,21 @@ impl fmt::Display for Difference {
             None => write!(f, "{}: {}", self.check, self.detail),
         }
     }
+}
+
+/// What a check compared, in figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// The check.
+    pub check: Check,
+    /// How many transfers, entries, charges or markets of a chip type were compared.
+    pub compared: u64,
+    /// The sum over them; absent where none is meant.
+    pub total: Option<MicroCredits>,
+    /// How many of them do not match.
+    pub off: u64,
+    /// By how much in all, whatever its sign; absent where it is no amount.
+    pub difference: Option<MicroCredits>,
 }
 
 /// What was verified, and what was found.
@@ -86,6 +120,8 @@ pub struct Report {
     pub bids: u64,
     /// Rows of hours and days compared with their parts.
     pub rolled_up: u64,
+    /// What the checks of money compared: sums, balances, chain, occupancy, supply, roll-ups.
+    pub figures: Vec<Figure>,
     /// The first difference of each check that found one.
     pub differences: Vec<Difference>,
 }
@@ -109,6 +145,12 @@ impl fmt::Display for Report {
              hours and days checked",
             self.cycles_with_rows, self.transfers, self.charges, self.bids, self.rolled_up
         )?;
+        for figure in &self.figures {
+            let total = figure.total.map_or_else(String::new, |total| format!(", {total} credits"));
+            let difference = figure.difference.map_or_else(String::new, |off| format!(" by {off} credits"));
+            let check = figure.check.to_string();
+            writeln!(f, "  {check:<10} {} compared{total}; {} off{difference}", figure.compared, figure.off)?;
+        }
         if self.is_clean() {
             return f.write_str("everything is as it was computed");
         }
@@ -119,8 +161,17 @@ impl fmt::Display for Report {
     }
 }
 
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// All there is to check; cycles are cleared again, which takes longest.
+    Everything,
+    /// The money alone: the ledger, charges, supply, roll-ups.
+    Money,
+}
+
 /// Verifies cycles `from` to `to`, both included; without them the first and the last. The ledger and what was placed
-/// are always checked as a whole. `progress` is told the cycles done and to do.
+/// are always checked as a whole. `progress` is told the steps done and to do.
 ///
 /// # Errors
 /// The database can't be read. `Invalid`: the range names cycles that do not exist. What is found is in the report, not
@@ -129,20 +180,49 @@ pub async fn verify(
     store: &Store,
     from: Option<u64>,
     to: Option<u64>,
-    progress: impl FnMut(u64, u64) + Send,
+    mut progress: impl FnMut(u64, u64) + Send,
+) -> Result<Report, AppError> {
+    check(store, from, to, Extent::Everything, &mut progress).await
+}
+
+/// Verifies the money alone: the ledger as a whole, and of cycles `from` to `to` the charges, the supply and the roll-ups,
+/// without clearing the cycles again.
+///
+/// # Errors
+/// As [`verify`].
+pub async fn reconcile(
+    store: &Store,
+    from: Option<u64>,
+    to: Option<u64>,
+    mut progress: impl FnMut(u64, u64) + Send,
+) -> Result<Report, AppError> {
+    check(store, from, to, Extent::Money, &mut progress).await
+}
+
+async fn check(
+    store: &Store,
+    from: Option<u64>,
+    to: Option<u64>,
+    extent: Extent,
+    progress: &mut (dyn FnMut(u64, u64) + Send),
 ) -> Result<Report, AppError> {
     let mut tx = store.read().await?;
     let mut report = Report::default();
-    let (transfers, difference) = ledger::check(&mut tx).await?;
-    report.transfers = transfers;
-    report.differences.extend(difference);
-    let (bids, difference) = bids::check(&mut tx).await?;
-    report.bids = bids;
-    report.differences.extend(difference);
-    let Some(last) = results::last_cycle(&mut tx).await?.map(|cycle| cycle.number) else {
-        return Ok(report);
-    };
+    let last = results::last_cycle(&mut tx).await?.map_or(0, |cycle| cycle.number);
     let (from, to) = (from.unwrap_or(1), to.unwrap_or(last));
+    let cycles = (to + 1).saturating_sub(from);
+    // Clearing a cycle again takes about as long as all other checks of it.
+    let again = if extent == Extent::Everything { 3 * cycles } else { 0 };
+    let mut steps = Steps::new(last + 1 + 3 * cycles + again, progress);
+    ledger::check(&mut tx, &mut report, &mut steps).await?;
+    if extent == Extent::Everything {
+        let (bids, difference) = bids::check(&mut tx).await?;
+        report.bids = bids;
+        report.differences.extend(difference);
+    }
+    if last == 0 {
+        return Ok(report);
+    }
     if from == 0 || from > to || to > last {
         return Err(AppError::new(
             ErrorKind::Invalid,
@@ -152,13 +232,18 @@ pub async fn verify(
         ));
     }
     report.cycles = Some((from, to));
-    rerun::check(&mut tx, from, to, &mut report, progress).await?;
-    let (charges, difference) = occupancy::check(&mut tx, from, to).await?;
-    report.charges = charges;
-    report.differences.extend(difference);
+    if extent == Extent::Everything {
+        rerun::check(&mut tx, from, to, &mut report, &mut steps).await?;
+    }
+    occupancy::check(&mut tx, from, to, &mut report, &mut steps).await?;
+    supply::check(&mut tx, from, to, &mut report, &mut steps).await?;
     let (rolled_up, difference) = rollup::check(&mut tx, from, to).await?;
     report.rolled_up = rolled_up;
+    let off = u64::from(difference.is_some());
+    let (check, compared) = (Check::RollUps, rolled_up);
+    report.figures.push(Figure { check, compared, total: None, off, difference: None });
     report.differences.extend(difference);
+    steps.advance(cycles);
     Ok(report)
 }
 

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use common::ids::{ChipTypeId, TeamId};
 use common::instant::Instant;
 
-use super::{Check, Difference};
+use super::ledger::micros;
+use super::steps::Steps;
+use super::{Check, Difference, Figure, Report};
 use crate::error::AppError;
 use crate::store::Tx;
 use crate::store::db::values;
@@ -36,18 +38,61 @@ struct Owed {
     has_gap: bool,
 }
 
-/// Checks the charges of the steps within cycles `from` to `to`; the answer is how many were compared, and the first
-/// difference.
-pub(super) async fn check(tx: &mut Tx, from: u64, to: u64) -> Result<(u64, Option<Difference>), AppError> {
+/// What was compared, and what is off.
+#[derive(Default)]
+struct Settled {
+    charges: u64,
+    /// In micro-credits.
+    charged: i128,
+    off: u64,
+    /// In parts of a micro-credit, whatever its sign.
+    parts: i128,
+    first: Option<Difference>,
+}
+
+impl Settled {
+    fn note(&mut self, cycle: u64, parts: i128, detail: String) {
+        self.off += 1;
+        self.parts += parts.abs();
+        let (check, cycle) = (Check::Occupancy, Some(cycle));
+        self.first.get_or_insert(Difference { check, cycle, transfer: None, detail });
+    }
+}
+
+/// Checks the charges of the steps within cycles `from` to `to`.
+pub(super) async fn check(
+    tx: &mut Tx,
+    from: u64,
+    to: u64,
+    report: &mut Report,
+    steps: &mut Steps<'_>,
+) -> Result<(), AppError> {
+    let settled = compare(tx, from, to, steps).await?;
+    report.charges = settled.charges;
+    report.figures.push(Figure {
+        check: Check::Occupancy,
+        compared: settled.charges,
+        total: Some(micros(settled.charged)),
+        off: settled.off,
+        // A part of a micro-credit is a difference as well.
+        difference: Some(micros((settled.parts + PARTS - 1) / PARTS)),
+    });
+    report.differences.extend(settled.first);
+    Ok(())
+}
+
+async fn compare(tx: &mut Tx, from: u64, to: u64, steps: &mut Steps<'_>) -> Result<Settled, AppError> {
     const FIRST_STEP: &str =
         "SELECT MIN(number) FROM cycle WHERE number >= $1 AND number <= $2 AND step IS NOT NULL";
     let first = from.max(results::first_detailed_cycle(tx).await?.unwrap_or(from));
     let row = tx.row(FIRST_STEP, values![first, to]).await?;
     let Some(mut cycle) = row.map_or(Ok(None), |mut row| row.optional_unsigned())? else {
-        return Ok((0, None));
+        steps.advance(to + 1 - from);
+        return Ok(Settled::default());
     };
+    steps.advance(cycle + 1 - from);
     let mut owed = Owed::begin(tx, cycle).await?;
-    let (mut compared, mut before) = (0, results::cycle(tx, cycle).await?);
+    let (mut settled, mut before) = (Settled::default(), results::cycle(tx, cycle).await?);
     while cycle < to {
         let last = (cycle + BATCH).min(to);
         let cycles =
@@ -70,20 +115,15 @@ pub(super) async fn check(tx: &mut Tx, from: u64, to: u64) -> Result<(u64, Optio
             }
             if now.step.is_some() {
                 let booked = charges.remove(&now.number).unwrap_or_default();
-                match owed.settle(booked) {
-                    Ok(count) => compared += count,
-                    Err(detail) => {
-                        let (check, cycle) = (Check::Occupancy, Some(now.number));
-                        return Ok((compared, Some(Difference { check, cycle, detail })));
-                    }
-                }
+                owed.settle(now.number, booked, &mut settled);
             }
             owed.take(rows.remove(&now.number).unwrap_or_default());
             before = Some(now);
         }
+        steps.advance(last - cycle);
         cycle = last;
     }
-    Ok((compared, None))
+    Ok(settled)
 }
 
 /// A charge: what was taken and what was carried over, in micro-credits and parts of one.
@@ -138,28 +178,29 @@ impl Owed {
         }
     }
 
-    /// Compares what is owed with what a step charged; the answer is how many charges there were.
-    fn settle(&mut self, charges: Charges) -> Result<u64, String> {
+    /// Compares what is owed with what the step of a cycle charged.
+    fn settle(&mut self, cycle: u64, charges: Charges, settled: &mut Settled) {
         let mut owed = std::mem::take(&mut self.owed);
         let has_gap = std::mem::take(&mut self.has_gap);
-        let count = charges.len() as u64;
+        settled.charges += charges.len() as u64;
         for (key, (amount, carry)) in charges {
             let carried = self.carried.insert(key.clone(), carry).unwrap_or(0);
             let expected = owed.remove(&key).unwrap_or(0) + carried;
             let found = amount * PARTS + carry;
+            settled.charged += amount;
             if found != expected && !has_gap {
                 let (team, chip_type) = key;
-                return Err(format!(
+                let detail = format!(
                     "team {team} is charged {found}/3600 micro-credits for {chip_type} with what is carried over, but its \
                      quotas and prices make {expected}/3600"
-                ));
+                );
+                settled.note(cycle, found - expected, detail);
             }
         }
-        match owed.into_iter().find(|(_, parts)| *parts != 0) {
-            Some(((team, chip_type), parts)) if !has_gap => Err(format!(
-                "team {team} is not charged for {chip_type}, but owes {parts}/3600 micro-credits"
-            )),
-            _ => Ok(count),
+        for ((team, chip_type), parts) in owed.into_iter().filter(|(_, parts)| *parts != 0 && !has_gap) {
+            let detail =
+                format!("team {team} is not charged for {chip_type}, but owes {parts}/3600 micro-credits");
+            settled.note(cycle, parts, detail);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 
 use common::instant::Instant;
 
+use super::steps::Steps;
 use super::{Check, Difference, Report};
 use crate::cycle::advance::Advance;
 use crate::cycle::state::MarketState;
@@ -24,7 +25,7 @@ pub(super) async fn check(
     from: u64,
     to: u64,
     report: &mut Report,
-    mut progress: impl FnMut(u64, u64) + Send,
+    steps: &mut Steps<'_>,
 ) -> Result<(), AppError> {
     let first_with_rows = results::first_detailed_cycle(tx).await?.unwrap_or(1);
     let mut state = match MarketState::after(tx, from - 1).await {
@@ -33,19 +34,20 @@ pub(super) async fn check(
         Err(error) if error.kind() == ErrorKind::NotFound => MarketState::before_first(tx).await?,
         Err(error) if error.kind() == ErrorKind::Inconsistent => {
             let (check, cycle) = (Check::Ledger, Some(from - 1));
-            report.differences.push(Difference { check, cycle, detail: error.message().to_owned() });
+            let detail = error.message().to_owned();
+            report.differences.push(Difference { check, cycle, transfer: None, detail });
             return Ok(());
         }
         Err(error) => return Err(error),
     };
-    let (start, total) = (state.cycle, to - state.cycle);
     while state.cycle < to {
         let (first, last) = (state.cycle + 1, (state.cycle + BATCH).min(to));
         let cycles = match stored::load(tx, first, last, state.book.next_transfer()).await {
             Ok(cycles) => cycles,
             Err(error) if error.kind() == ErrorKind::Inconsistent => {
                 let detail = error.message().to_owned();
-                report.differences.push(Difference { check: Check::Rows, cycle: Some(first), detail });
+                let (check, cycle) = (Check::Rows, Some(first));
+                report.differences.push(Difference { check, cycle, transfer: None, detail });
                 return Ok(());
             }
             Err(error) => return Err(error),
@@ -67,7 +69,7 @@ pub(super) async fn check(
             }
             report.cycles_with_rows += u64::from(compared_rows.is_some());
         }
-        progress(state.cycle - start, total);
+        steps.advance(3 * (last + 1 - first.max(from)));
     }
     Ok(())
 }
@@ -79,7 +81,7 @@ fn clear_again(
     rows: Option<&Rows>,
 ) -> Result<Advance, Difference> {
     let number = stored.cycle.number;
-    let difference = |check, detail| Difference { check, cycle: Some(number), detail };
+    let difference = |check, detail| Difference { check, cycle: Some(number), transfer: None, detail };
     for transfer in stored.booked_by_people() {
         state.book.adopt(transfer).map_err(|error| difference(Check::Ledger, error.message().to_owned()))?;
     }
@@ -163,7 +165,7 @@ fn compare<T: PartialEq + Debug>(
     stored: &[T],
     found: &[T],
 ) -> Result<(), Difference> {
-    let difference = |detail| Difference { check, cycle: Some(cycle), detail };
+    let difference = |detail| Difference { check, cycle: Some(cycle), transfer: None, detail };
     super::compare(what, stored, found).map_err(difference)
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn check(tx: &mut Tx, from: u64, to: u64) -> Result<(u64, Optio
         Ok(()) => return Ok((compared, None)),
         Err(detail) => detail,
     };
-    Ok((compared, Some(Difference { check: Check::RollUps, cycle: None, detail })))
+    Ok((compared, Some(Difference { check: Check::RollUps, cycle: None, transfer: None, detail })))
 }
 
 async fn compare_all(

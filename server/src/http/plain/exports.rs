@@ -99,7 +99,8 @@ async fn read_page(
     } else {
         None
     };
-    Ok((ExportsPage { exports, form, chosen, jobs, time_zone, credit_value }, refused))
+    let in_finance = viewer.can(Action::ReadMoney, Object::Organisation);
+    Ok((ExportsPage { exports, form, chosen, jobs, time_zone, in_finance, credit_value }, refused))
 }
 
 /// What a form asks for.

@@ -11,6 +11,7 @@ mod finance;
 mod link;
 mod organisation;
 mod provider;
+mod reconciliation;
 pub(super) mod sign_in;
 mod supply;
 
@@ -49,6 +50,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/link/{secret}", get(link::page).post(link::used))
         .merge(budget::routes())
         .merge(exports::routes())
+        .merge(reconciliation::routes())
         .merge(finance::routes())
         .merge(organisation::routes())
         .merge(supply::routes())

@@ -20,7 +20,7 @@ use common::instant::Instant;
 use serde::{Deserialize, Serialize};
 
 use self::encode::Encoder;
-use self::range::Range;
+pub(super) use self::range::Range;
 pub use self::scope::Scope;
 pub use self::source::Progress;
 use self::source::{Context, Source};

@@ -9,13 +9,13 @@ use crate::error::AppError;
 
 /// A stretch of time with its start and without its end, and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub(in crate::services) struct Range {
     /// The first instant.
-    pub(super) from: Instant,
+    pub(in crate::services) from: Instant,
     /// The first instant after it.
-    pub(super) to: Instant,
+    pub(in crate::services) to: Instant,
     /// Its name, for the name of the file: the period's, the days of its ends, or `all`.
-    pub(super) label: String,
+    pub(in crate::services) label: String,
 }
 
 impl Range {
@@ -23,7 +23,7 @@ impl Range {
     ///
     /// # Errors
     /// `Invalid`: the period is none, or stands beside an instant, or the end is not after the start.
-    pub(super) fn read(
+    pub(in crate::services) fn read(
         calendar: &Calendar,
         period: Option<&str>,
         from: Option<Instant>,

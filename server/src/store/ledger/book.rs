@@ -237,7 +237,7 @@ impl Book {
 }
 
 /// The hash of a transfer: over the hash before it and everything that it says, as a JSON list.
-fn chained_sha256(
+pub(crate) fn chained_sha256(
     before: [u8; 32],
     number: u64,
     transfer: &NewTransfer,

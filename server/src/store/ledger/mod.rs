@@ -9,7 +9,7 @@ use common::instant::Instant;
 
 use super::db::{Row, Tx, values};
 use crate::error::AppError;
-pub(crate) use book::Book;
+pub(crate) use book::{Book, chained_sha256};
 
 /// What an account is for. Each holds one pool's currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,6 +86,13 @@ impl TransferKind {
 /// The number of an account of a [`Book`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AccountNumber(u64);
+
+impl AccountNumber {
+    /// The number as entries carry it.
+    pub(crate) const fn number(self) -> u64 {
+        self.0
+    }
+}
 
 /// A transfer to post.
 #[derive(Clone, Debug, PartialEq, Eq)]

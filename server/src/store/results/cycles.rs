@@ -115,6 +115,17 @@ pub async fn unsettled_since(tx: &mut Tx) -> Result<Option<Instant>, AppError> {
     row.map_or(Ok(None), |mut row| Ok(row.optional_int()?.map(Instant)))
 }
 
+/// The first and the last cycle that began between two instants; none where none did.
+pub(crate) async fn cycles_between(
+    tx: &mut Tx,
+    from: Instant,
+    to: Instant,
+) -> Result<Option<(u64, u64)>, AppError> {
+    const SQL: &str = "SELECT MIN(number), MAX(number) FROM cycle WHERE starts_at >= $1 AND starts_at < $2";
+    let Some(mut row) = tx.row(SQL, values![from.0, to.0]).await? else { return Ok(None) };
+    Ok(row.optional_unsigned()?.zip(row.optional_unsigned()?))
+}
+
 /// Writes a cycle. Its unique number and instant keep any process from clearing it twice.
 pub(crate) async fn insert_cycle(tx: &mut Tx, cycle: &Cycle) -> Result<(), AppError> {
     const SQL: &str =

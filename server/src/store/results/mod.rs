@@ -14,10 +14,10 @@ use common::money::Price;
 
 use super::db::{Row, Tx, Value, values};
 use crate::error::AppError;
-pub(crate) use cycles::insert_cycle;
 pub use cycles::{
     Cycle, cycle, cycle_at, cycles_before, cycles_from, first_detailed_cycle, last_cycle, unsettled_since,
 };
+pub(crate) use cycles::{cycles_between, insert_cycle};
 
 /// The market of one chip type in one cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
