@@ -140,15 +140,17 @@ pub enum CapLimit {
     Sustain,
     /// There is no balance that adds to the income.
     Balance,
-    /// The month's hard allowance is used up.
+    /// The team's hard allowance is used up.
     Allowance,
+    /// The hard allowance of its pool is used up.
+    PoolAllowance,
 }
 
-/// A team's month so far.
+/// A team's month so far; the quarter where its allowance is for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MonthBudget {
-    /// Such as "November 2026".
+    /// Such as "November 2026", or "quarter 4 of 2026".
     pub name: String,
     /// The zone in which it is counted.
     pub time_zone: String,
@@ -163,6 +165,15 @@ pub struct MonthBudget {
     /// What the team may spend in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowance: Option<AllowanceView>,
+    /// What the teams of its pool together may spend, in the pool's own period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_allowance: Option<AllowanceView>,
+    /// What is left to the team: the least of both. Absent without any allowance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usable: Option<MicroCredits>,
+    /// Which of the two it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binds: Option<AllowanceLevel>,
     /// Shares of the allowance that were reached, in the order they were.
     pub alerts: Vec<AllowanceAlert>,
 }
@@ -179,12 +190,82 @@ pub struct Forecast {
     pub basis_spent: MicroCredits,
 }
 
-/// What a team may spend in a month.
+/// How long the period of an allowance is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AllowancePeriod {
+    /// A month of the calendar.
+    #[default]
+    Month,
+    /// Three months from January, April, July or October on.
+    Quarter,
+}
+
+impl AllowancePeriod {
+    /// As it is stored and shown.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Month => "month",
+            Self::Quarter => "quarter",
+        }
+    }
+}
+
+/// What becomes of what is left of an allowance at the end of its period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Carry {
+    /// It is gone.
+    #[default]
+    None,
+    /// At most so much of it adds to the next period.
+    Capped(MicroCredits),
+    /// All of it adds to the next period.
+    Full,
+}
+
+impl Carry {
+    /// What is carried over of what is left.
+    #[must_use]
+    pub fn of(self, left: MicroCredits) -> MicroCredits {
+        match self {
+            Self::None => MicroCredits::ZERO,
+            Self::Capped(most) => MicroCredits(left.0.clamp(0, most.0.max(0))),
+            Self::Full => MicroCredits(left.0.max(0)),
+        }
+    }
+}
+
+/// Which of the allowances over a team has least left: what the team may spend is the least of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AllowanceLevel {
+    /// The team's own.
+    Team,
+    /// Its pool's.
+    Pool,
+}
+
+/// What a team, or a pool's teams together, may spend in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AllowanceView {
-    /// Credits per month.
+    /// Credits per period.
     pub amount: MicroCredits,
+    /// How long its period is.
+    pub period: AllowancePeriod,
+    /// What becomes of what is left.
+    pub carry: Carry,
+    /// What the period before left to this one.
+    pub carried: MicroCredits,
+    /// What may be spent in this period: the amount and what was carried over.
+    pub limit: MicroCredits,
+    /// What is spent of it.
+    pub spent: MicroCredits,
     /// Used up, it leaves the team's bids only what costs nothing; a soft one only alerts.
     pub hard: bool,
     /// Spent of it in whole percent, rounded down.

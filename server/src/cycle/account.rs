@@ -102,7 +102,7 @@ impl MarketState {
                 (charge.amount, charge.chip_seconds) = (0, 0);
                 if std::mem::take(&mut charge.is_owed) {
                     let account = self.book.account(AccountKind::Team, pool, state.team.id.as_str());
-                    self.allowances.count_charge(&state.team.id, amount);
+                    self.allowances.count_charge(&state.team.id, pool, amount);
                     let used = Some((chip_type.as_str().to_owned(), chip_seconds));
                     lines.push(Line { account, amount: -amount, used, carry: Some(charge.meter.carry()) });
                 }

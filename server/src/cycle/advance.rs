@@ -40,7 +40,7 @@ impl MarketState {
         self.elapse(at)?;
         self.apply(changes);
         let ended = self.end_bids(at);
-        self.turn_to_month_booked(at)?;
+        self.turn_to_periods_booked(at)?;
         let step = self.account(cycle, at)?;
         let alerts = self.close_allowances(cycle, at)?;
         let (snapshot, numbers) = self.snapshot(cycle, at);

@@ -1,54 +1,47 @@
-//! Allowances in a cycle: what teams with one have spent in the month, the alerts that are due, and who may not bid.
+//! Allowances in a cycle: what teams and pools with one have spent in its period, the alerts that are due, and who may not
+//! bid.
 //!
-//! What was spent is what accounting steps booked in the month; a step counts where the time ends that it covers. It is
-//! kept from cycle to cycle and read again from the ledger whenever an allowance or the time zone changes.
+//! What was spent is what accounting steps booked in the period; a step counts where the time ends that it covers. It is kept
+//! from cycle to cycle, with what was carried over, and read again from the ledger whenever an allowance or the time zone
+//! changes: both ways are the same arithmetic (`services::usable`).
 
 use std::collections::BTreeMap;
 
-use common::ids::TeamId;
+use common::ids::{PoolId, TeamId};
 use common::instant::Instant;
-use common::money::MicroCredits;
 
 use super::state::MarketState;
 use crate::error::AppError;
-use crate::services::periods::{Calendar, Period, PeriodKind};
+use crate::services::periods::Calendar;
+use crate::services::usable::{Owner, Usable};
 use crate::store::Tx;
-use crate::store::allowances::{self, ALERT_PERCENTS, Alert, Allowance};
-use crate::store::entities::{self, Organisation};
+use crate::store::allowances::{self, ALERT_PERCENTS, Alert};
+use crate::store::entities::Organisation;
 
-/// Allowances that are in force, and the month that is counted.
+/// Allowances that are in force. Who has none is not in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowances {
-    /// By team; teams without an allowance are not in it.
-    pub(crate) teams: BTreeMap<TeamId, Used>,
-    /// Start of the month that `spent` counts.
-    month_starts_at: Instant,
+    teams: BTreeMap<TeamId, Told>,
+    pools: BTreeMap<PoolId, Usable>,
 }
 
-/// An allowance and what is used of it.
+/// A team's allowance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Used {
-    pub(crate) amount: MicroCredits,
-    pub(crate) hard: bool,
-    /// Booked in the month.
-    pub(crate) spent: MicroCredits,
-    /// The highest share that was told of this allowance in this month, as far as this process knows.
-    told_percent: u32,
+struct Told {
+    usable: Usable,
+    /// The highest share that was told of it in its period, as far as this process knows.
+    percent: u32,
 }
 
-impl Used {
-    fn percent_reached(&self, percent: u32) -> bool {
-        i128::from(self.spent.0) * 100 >= i128::from(self.amount.0) * i128::from(percent)
-    }
-
-    /// Nothing more may be bid in this month.
-    pub(crate) fn is_over(&self) -> bool {
-        self.hard && self.spent >= self.amount
+impl Told {
+    fn has_reached(&self, percent: u32) -> bool {
+        let (spent, limit) = (i128::from(self.usable.spent.0), i128::from(self.usable.limit().0));
+        spent * 100 >= limit * i128::from(percent)
     }
 }
 
-/// The allowances that hold in `cycle` and what was spent up to the end of cycle `spent_to`, in the month in which a
-/// step that is booked at `at` counts.
+/// The allowances that hold in `cycle` and what was spent up to the end of cycle `spent_to`, in the periods in which a step
+/// that is booked at `at` counts.
 pub(crate) async fn load(
     tx: &mut Tx,
     organisation: &Organisation,
@@ -56,63 +49,78 @@ pub(crate) async fn load(
     spent_to: u64,
     at: Instant,
 ) -> Result<Allowances, AppError> {
-    let month = Calendar::new(&organisation.time_zone)?.month_booked(at)?;
-    let mut teams = BTreeMap::new();
-    for Allowance { team, amount, hard } in entities::in_cycle(tx, cycle).await? {
-        if let Some(amount) = amount {
-            let spent = allowances::charged(tx, &team, (month.starts_at, month.ends_at), spent_to).await?;
-            teams.insert(team, Used { amount, hard, spent, told_percent: 0 });
+    let calendar = Calendar::new(&organisation.time_zone)?;
+    let mut allowances = Allowances::default();
+    for (owner, rule) in allowances::rules(tx, cycle, at).await? {
+        let usable = Usable::load(tx, &calendar, (&owner, rule), booked(at), spent_to).await?;
+        match owner {
+            Owner::Team(team) => {
+                allowances.teams.insert(team, Told { usable, percent: 0 });
+            }
+            Owner::Pool(pool) => {
+                allowances.pools.insert(pool, usable);
+            }
         }
     }
-    Ok(Allowances { teams, month_starts_at: month.starts_at })
+    Ok(allowances)
+}
+
+/// When what a step books at an instant counts: just before it.
+const fn booked(at: Instant) -> Instant {
+    Instant(at.0 - 1)
 }
 
 impl MarketState {
-    /// Turns to the month in which a step that is booked at `at` counts, before it is booked.
-    pub(super) fn turn_to_month_booked(&mut self, at: Instant) -> Result<(), AppError> {
-        let month = self.calendar()?.month_booked(at)?;
-        self.allowances.turn_to(&month);
-        Ok(())
+    /// Turns to the periods in which a step that is booked at `at` counts, before it is booked.
+    pub(super) fn turn_to_periods_booked(&mut self, at: Instant) -> Result<(), AppError> {
+        let calendar = Calendar::new(&self.organisation.time_zone)?;
+        self.allowances.turn_to(&calendar, booked(at))
     }
 
-    /// The alerts that are due once a cycle's step is booked; afterwards the month that contains `at` is counted.
+    /// The alerts that are due once a cycle's step is booked; afterwards the periods that contain `at` are counted.
     pub(super) fn close_allowances(&mut self, cycle: u64, at: Instant) -> Result<Vec<Alert>, AppError> {
         let alerts = self.allowances.due(cycle, at);
-        let month = self.calendar()?.period(PeriodKind::Month, at)?;
-        self.allowances.turn_to(&month);
+        let calendar = Calendar::new(&self.organisation.time_zone)?;
+        self.allowances.turn_to(&calendar, at)?;
         Ok(alerts)
-    }
-
-    fn calendar(&self) -> Result<Calendar, AppError> {
-        Calendar::new(&self.organisation.time_zone)
     }
 }
 
 impl Allowances {
     /// Counts what an accounting step charged a team.
-    pub(super) fn count_charge(&mut self, team: &TeamId, amount: i64) {
-        if let Some(used) = self.teams.get_mut(team) {
-            used.spent.0 = used.spent.0.saturating_add(amount);
+    pub(super) fn count_charge(&mut self, team: &TeamId, pool: &PoolId, amount: i64) {
+        let of_team = self.teams.get_mut(team).map(|told| &mut told.usable);
+        for usable in of_team.into_iter().chain(self.pools.get_mut(pool)) {
+            usable.spent.0 = usable.spent.0.saturating_add(amount);
         }
     }
 
-    fn turn_to(&mut self, month: &Period) {
-        if self.month_starts_at != month.starts_at {
-            self.month_starts_at = month.starts_at;
-            for used in self.teams.values_mut() {
-                (used.spent, used.told_percent) = (MicroCredits::ZERO, 0);
+    /// Nothing more may be bid by a team: its own hard allowance or its pool's is used up.
+    pub(super) fn is_over(&self, team: &TeamId, pool: &PoolId) -> bool {
+        let own = self.teams.get(team).map(|told| &told.usable);
+        own.into_iter().chain(self.pools.get(pool)).any(Usable::is_over)
+    }
+
+    fn turn_to(&mut self, calendar: &Calendar, at: Instant) -> Result<(), AppError> {
+        for told in self.teams.values_mut() {
+            if told.usable.turn_to(calendar, at)? {
+                told.percent = 0;
             }
         }
+        for usable in self.pools.values_mut() {
+            usable.turn_to(calendar, at)?;
+        }
+        Ok(())
     }
 
     fn due(&mut self, cycle: u64, at: Instant) -> Vec<Alert> {
-        let month_starts_at = self.month_starts_at;
         let mut alerts = Vec::new();
-        for (team, used) in &mut self.teams {
+        for (team, told) in &mut self.teams {
             for percent in ALERT_PERCENTS {
-                if percent > used.told_percent && used.percent_reached(percent) {
-                    used.told_percent = percent;
-                    let (amount, spent) = (used.amount, used.spent);
+                if percent > told.percent && told.has_reached(percent) {
+                    told.percent = percent;
+                    let (amount, spent) = (told.usable.limit(), told.usable.spent);
+                    let month_starts_at = told.usable.period.starts_at;
                     let team = team.clone();
                     alerts.push(Alert { team, month_starts_at, amount, percent, spent, cycle, fired_at: at });
                 }

@@ -25,7 +25,7 @@ use crate::error::AppError;
 use crate::services::live::Cleared;
 use crate::services::organisation::no_organisation;
 use crate::services::supply;
-use crate::store::allowances::{self as stored_allowances, Allowance};
+use crate::store::allowances::{self as stored_allowances, Allowance, PoolAllowance};
 use crate::store::entities::{self, Organisation};
 use crate::store::history::step_start;
 use crate::store::results::{self, Cycle};
@@ -197,7 +197,8 @@ async fn put_into_effect(
 ) -> Result<Changes, AppError> {
     let organisation: Vec<Organisation> = entities::put_into_effect(tx, cycle).await?;
     let changed: Vec<Allowance> = entities::put_into_effect(tx, cycle).await?;
-    let allowances = if changed.is_empty() && organisation.is_empty() {
+    let of_pools: Vec<PoolAllowance> = entities::put_into_effect(tx, cycle).await?;
+    let allowances = if changed.is_empty() && of_pools.is_empty() && organisation.is_empty() {
         None
     } else {
         let organisation = organisation.last().unwrap_or(present);

@@ -12,7 +12,7 @@ use common::money::{MicroCredits, Price};
 use market::accounting::Meter;
 use market::snapshot::{Bid, LastPrice, OwnedChips, Snapshot};
 
-use super::allowances::{Allowances, Used};
+use super::allowances::Allowances;
 use crate::store::bids::{BidState, BidVersion};
 use crate::store::entities::{ChipType, Organisation, OwnedSupply, Pool, Team};
 use crate::store::history::seconds_between;
@@ -269,9 +269,9 @@ impl MarketState {
         }
     }
 
-    /// A team whose hard allowance is used up enters with a leverage of 0, so that its spending cap is 0.
+    /// A team whose hard allowance, or whose pool's, is used up enters with a leverage of 0, so that its spending cap is 0.
     fn snapshot_team(&self, team: &Team) -> market::snapshot::Team {
-        let is_over = self.allowances.teams.get(&team.id).is_some_and(Used::is_over);
+        let is_over = self.allowances.is_over(&team.id, &team.pool);
         market::snapshot::Team {
             id: team.id.clone(),
             pool: team.pool.clone(),

@@ -6,7 +6,7 @@ use super::allowances::{self, Allowances};
 use super::state::Changes;
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
-use crate::store::allowances::Allowance;
+use crate::store::allowances::{Allowance, PoolAllowance};
 use crate::store::bids::{self, BidState, BidVersion};
 use crate::store::entities::{self, Versioned};
 use crate::store::ledger::{self, StoredTransfer};
@@ -96,9 +96,11 @@ impl Inputs {
                 self.changes.entry(cycle).or_default().bids.push(version);
             }
         }
-        for (cycle, _) in entities::stamped::<Allowance>(tx, from, to).await? {
-            self.allowances_changed.insert(cycle);
-        }
+        let teams = entities::stamped::<Allowance>(tx, from, to).await?;
+        let pools = entities::stamped::<PoolAllowance>(tx, from, to).await?;
+        let changed =
+            teams.into_iter().map(|(cycle, _)| cycle).chain(pools.into_iter().map(|(cycle, _)| cycle));
+        self.allowances_changed.extend(changed);
         for transfer in ledger::transfers(tx, next_transfer, to).await? {
             self.transfers.entry(transfer.transfer.cycle).or_default().push(transfer);
         }

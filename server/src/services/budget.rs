@@ -1,8 +1,8 @@
 //! A team's budget: what it has, earns, spends and may spend, with the figures that each number is made of.
 
 use common::api::{
-    AllowanceAlert, AllowanceView, BudgetHistory, BudgetPoint, BudgetView, Burn, CapLimit, Forecast,
-    MarketClock, MonthBudget, Runway, Span, SpendingCap,
+    AllowanceAlert, AllowanceLevel, AllowanceView, BudgetHistory, BudgetPoint, BudgetView, Burn, CapLimit,
+    Forecast, MarketClock, MonthBudget, Runway, Span, SpendingCap,
 };
 use common::ids::TeamId;
 use common::instant::Instant;
@@ -10,12 +10,14 @@ use common::money::MicroCredits;
 use jiff::ToSpan as _;
 
 use super::Services;
+use super::finance::range::Range;
 use super::organisation::newest_setup;
 use super::periods::{Calendar, PeriodKind};
 use super::read::Latest;
+use super::usable::{Owner, Usable};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
-use crate::store::allowances::{alerts_since, charged};
+use crate::store::allowances::{alerts_since, charged, rules};
 use crate::store::entities::{Organisation, Team};
 use crate::store::history::{seconds_between, step_start};
 use crate::store::ledger::TransferKind;
@@ -40,8 +42,15 @@ impl Services {
         let burns = burns(&mut tx, &latest, &team).await?;
         let burn = sum(burns.iter().map(|burn| burn.cost));
         let available = MicroCredits(balance.0.max(0));
-        let month = month(&mut tx, organisation, &team.id, &clock).await?;
-        let is_over = month.allowance.is_some_and(|allowance| allowance.hard && allowance.left.0 == 0);
+        let month = month(&mut tx, organisation, &team, &clock).await?;
+        let stops = |allowance: Option<AllowanceView>| {
+            allowance.is_some_and(|allowance| allowance.hard && allowance.left.0 == 0)
+        };
+        let over = match (stops(month.allowance), stops(month.pool_allowance)) {
+            (true, _) => Some(CapLimit::Allowance),
+            (false, true) => Some(CapLimit::PoolAllowance),
+            (false, false) => None,
+        };
         Ok(BudgetView {
             balance,
             available,
@@ -51,7 +60,7 @@ impl Services {
             burn,
             burns,
             runway: runway(available, burn, team.income),
-            cap: spending_cap(&team, balance, organisation.sustain_minutes, is_over),
+            cap: spending_cap(&team, balance, organisation.sustain_minutes, over),
             month,
             history: history(&mut tx, &team.id, &clock, balance, span).await?,
             clock,
@@ -116,15 +125,20 @@ fn runway(available: MicroCredits, burn: MicroCredits, income: MicroCredits) -> 
 }
 
 /// What a team's bids may cost per hour: the engine's rule (CLEARING.md), in the credits of its pool.
-fn spending_cap(team: &Team, balance: MicroCredits, sustain_minutes: u32, is_over: bool) -> SpendingCap {
+fn spending_cap(
+    team: &Team,
+    balance: MicroCredits,
+    sustain_minutes: u32,
+    over: Option<CapLimit>,
+) -> SpendingCap {
     let income = i128::from(team.income.0);
     let by_leverage = income * i128::from(team.leverage_thousandths) / 1_000;
     let by_sustain = income + (i128::from(balance.0) * 60).div_euclid(i128::from(sustain_minutes.max(1)));
-    let (least, binds) = match (is_over, by_sustain < by_leverage) {
-        (true, _) => (0, CapLimit::Allowance),
-        (false, true) if balance.0 <= 0 => (by_sustain, CapLimit::Balance),
-        (false, true) => (by_sustain, CapLimit::Sustain),
-        (false, false) => (by_leverage, CapLimit::Leverage),
+    let (least, binds) = match (over, by_sustain < by_leverage) {
+        (Some(allowance), _) => (0, allowance),
+        (None, true) if balance.0 <= 0 => (by_sustain, CapLimit::Balance),
+        (None, true) => (by_sustain, CapLimit::Sustain),
+        (None, false) => (by_leverage, CapLimit::Leverage),
     };
     SpendingCap {
         cap: credits(least.max(0)),
@@ -140,30 +154,38 @@ fn credits(micros: i128) -> MicroCredits {
     MicroCredits(i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX }))
 }
 
-/// The month in force against the team's allowance.
+/// The period in force of the team's allowance, the month without one, against it and against its pool's.
 async fn month(
     tx: &mut Tx,
     organisation: &Organisation,
-    team: &TeamId,
+    team: &Team,
     clock: &MarketClock,
 ) -> Result<MonthBudget, AppError> {
     let now = clock.cleared_at;
     let calendar = Calendar::new(&organisation.time_zone)?;
-    let month = calendar.period(PeriodKind::Month, now)?;
-    let spent = charged(tx, team, (month.starts_at, month.ends_at), clock.cycle).await?;
-    let allowance = budget::allowance(tx, team, clock.cycle).await?;
-    let alerts = alerts_since(tx, team, month.starts_at).await?;
+    let (own, of_pool) = usable_of(tx, &calendar, team, (clock.cycle, now)).await?;
+    let kind = own.as_ref().map_or(PeriodKind::Month, |own| own.rule.kind());
+    let period = Range::around(&calendar, kind, now)?;
+    let bounds = (period.starts_at, period.ends_at);
+    let spent = charged(tx, &team.id, bounds, clock.cycle).await?;
+    let alerts = alerts_since(tx, &team.id, period.starts_at).await?;
     let first = budget::first_cycle_at(tx).await?.unwrap_or(now);
     let since = forecast_since(&calendar, now)?.max(first);
-    let basis_spent = charged(tx, team, (since, now), clock.cycle).await?;
+    let basis_spent = charged(tx, &team.id, (since, now), clock.cycle).await?;
+    let allowance = own.map(|own| own.view());
+    let pool_allowance = of_pool.map(|of_pool| of_pool.view());
+    let least = least_left(allowance.as_ref(), pool_allowance.as_ref());
     Ok(MonthBudget {
-        name: month.month_name(),
+        name: period.title(),
         time_zone: organisation.time_zone.clone(),
-        starts_at: month.starts_at,
-        ends_at: month.ends_at,
+        starts_at: period.starts_at,
+        ends_at: period.ends_at,
         spent,
-        forecast: forecast(month.ends_at, now, spent, basis_spent, seconds_between(since, now)),
-        allowance: allowance.map(|(amount, hard)| allowance_view(amount, hard, spent)),
+        forecast: forecast(period.ends_at, now, spent, basis_spent, seconds_between(since, now)),
+        allowance,
+        pool_allowance,
+        usable: least.map(|(left, _)| left),
+        binds: least.map(|(_, level)| level),
         alerts: alerts
             .into_iter()
             .map(|alert| AllowanceAlert {
@@ -175,6 +197,38 @@ async fn month(
             })
             .collect(),
     })
+}
+
+/// The allowances over a team that are in force in `cycle`, its own and its pool's, as they are `now`.
+pub(super) async fn usable_of(
+    tx: &mut Tx,
+    calendar: &Calendar,
+    team: &Team,
+    (cycle, now): (u64, Instant),
+) -> Result<(Option<Usable>, Option<Usable>), AppError> {
+    let (mut own, mut of_pool) = (None, None);
+    for (owner, rule) in rules(tx, cycle, now).await? {
+        let place = match &owner {
+            Owner::Team(id) if *id == team.id => &mut own,
+            Owner::Pool(id) if *id == team.pool => &mut of_pool,
+            Owner::Team(_) | Owner::Pool(_) => continue,
+        };
+        *place = Some(Usable::load(tx, calendar, (&owner, rule), now, cycle).await?);
+    }
+    Ok((own, of_pool))
+}
+
+/// What is left to a team: the least of its own allowance and its pool's, and which of them that is.
+fn least_left(
+    own: Option<&AllowanceView>,
+    of_pool: Option<&AllowanceView>,
+) -> Option<(MicroCredits, AllowanceLevel)> {
+    match (own, of_pool) {
+        (None, None) => None,
+        (Some(own), Some(of_pool)) if of_pool.left < own.left => Some((of_pool.left, AllowanceLevel::Pool)),
+        (Some(own), _) => Some((own.left, AllowanceLevel::Team)),
+        (None, Some(of_pool)) => Some((of_pool.left, AllowanceLevel::Pool)),
+    }
 }
 
 /// The midnight since which a forecast that is made at `now` takes its rate.
@@ -198,20 +252,6 @@ pub(super) fn forecast(
         amount: credits(i128::from(spent.0) + rest),
         basis_seconds: basis_seconds.unsigned_abs(),
         basis_spent,
-    }
-}
-
-pub(super) fn allowance_view(amount: MicroCredits, hard: bool, spent: MicroCredits) -> AllowanceView {
-    let percent = match amount.0 {
-        0 => 100,
-        amount => i128::from(spent.0.max(0)) * 100 / i128::from(amount),
-    };
-    AllowanceView {
-        amount,
-        hard,
-        used_percent: u64::try_from(percent).unwrap_or(u64::MAX),
-        left: MicroCredits(amount.0.saturating_sub(spent.0).max(0)),
-        over: MicroCredits(spent.0.saturating_sub(amount.0).max(0)),
     }
 }
 
@@ -301,7 +341,8 @@ mod tests {
 
     #[test]
     fn the_cap_is_the_least_of_leverage_and_what_can_be_sustained() {
-        let cap = |income, leverage, balance, over| {
+        let cap = |income, leverage, balance, over: bool| {
+            let over = over.then_some(CapLimit::Allowance);
             let cap = spending_cap(&team(income, leverage), whole(balance), 120, over);
             (cap.cap, cap.binds)
         };
@@ -313,12 +354,24 @@ mod tests {
     }
 
     #[test]
-    fn t071_an_allowance_says_what_is_left_and_what_is_over_never_less_than_nothing() {
-        let view = allowance_view(whole(100), true, whole(101));
-        assert_eq!((view.used_percent, view.left, view.over), (101, whole(0), whole(1)));
-        let view = allowance_view(whole(1_000), false, whole(990));
-        assert_eq!((view.used_percent, view.left, view.over), (99, whole(10), whole(0)));
-        assert_eq!(allowance_view(whole(0), true, whole(0)).used_percent, 100);
+    fn t062_t097_what_is_left_is_the_least_and_says_which_allowance_it_is() {
+        let left = |credits: i64| AllowanceView {
+            amount: whole(100),
+            period: common::api::AllowancePeriod::Month,
+            carry: common::api::Carry::None,
+            carried: whole(0),
+            limit: whole(100),
+            spent: whole(100 - credits),
+            hard: true,
+            used_percent: 0,
+            left: whole(credits),
+            over: whole(0),
+        };
+        let (sixty, hundred) = (left(60), left(100));
+        assert_eq!(least_left(Some(&hundred), Some(&sixty)), Some((whole(60), AllowanceLevel::Pool)));
+        assert_eq!(least_left(Some(&sixty), Some(&hundred)), Some((whole(60), AllowanceLevel::Team)));
+        assert_eq!(least_left(None, Some(&sixty)), Some((whole(60), AllowanceLevel::Pool)));
+        assert_eq!(least_left(None, None), None);
     }
 
     #[test]

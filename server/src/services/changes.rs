@@ -213,7 +213,7 @@ pub(super) async fn next_cycle(tx: &mut Tx) -> Result<u64, AppError> {
     Ok(last_cycle(tx).await?.map_or(1, |last| last.number + 1))
 }
 
-pub(super) fn pool_in(setup: &Setup, id: &PoolId) -> Result<Pool, AppError> {
+pub(crate) fn pool_in(setup: &Setup, id: &PoolId) -> Result<Pool, AppError> {
     let found = setup.pools.iter().find(|pool| pool.id == *id);
     found.cloned().ok_or_else(|| AppError::not_found("pool", id))
 }

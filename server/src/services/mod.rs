@@ -22,6 +22,7 @@ pub mod read;
 pub mod reconcile;
 pub(crate) mod single_sign_on;
 pub mod supply;
+pub(crate) mod usable;
 pub mod version;
 pub mod watch;
 pub mod what_if;

@@ -194,23 +194,10 @@ pub(crate) async fn transfer_entries(tx: &mut Tx, number: u64) -> Result<Vec<Tra
     tx.rows(SQL, values![number]).await?.iter_mut().map(entry).collect()
 }
 
-/// The allowance of a team that holds in `cycle`: its amount, and whether it is hard.
-pub(crate) async fn allowance(
-    tx: &mut Tx,
-    team: &TeamId,
-    cycle: u64,
-) -> Result<Option<(MicroCredits, bool)>, AppError> {
-    const SQL: &str = "SELECT amount, hard FROM allowance_version WHERE team = $1 AND effective_cycle <= $2 \
-        AND (superseded_cycle IS NULL OR superseded_cycle > $2)";
-    let Some(mut row) = tx.row(SQL, values![team.as_str(), cycle]).await? else { return Ok(None) };
-    let (amount, hard) = (row.optional_int()?, row.int()? != 0);
-    Ok(amount.map(|amount| (MicroCredits(amount), hard)))
-}
-
 /// The newest allowance of a team, in force or waiting for the next cycle.
 pub(crate) async fn newest_allowance(tx: &mut Tx, team: &TeamId) -> Result<Option<Allowance>, AppError> {
-    const SQL: &str =
-        "SELECT team, amount, hard FROM allowance_version WHERE team = $1 ORDER BY version DESC LIMIT 1";
+    const SQL: &str = "SELECT team, amount, hard, period, carry, carry_cap FROM allowance_version WHERE team = $1 \
+        ORDER BY version DESC LIMIT 1";
     let row = tx.row(SQL, values![team.as_str()]).await?;
     row.map(|mut row| Allowance::from_row(&mut row)).transpose()
 }

@@ -35,6 +35,7 @@ macro_rules! steps {
             10 "0010" "finance",
             11 "0011" "exports",
             12 "0012" "supply",
+            20 "0020" "allowances",
             22 "0022" "what_if",
         )
     };

@@ -10,18 +10,17 @@ use common::money::{MAX_MICROS, MicroCredits};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::Count;
+use super::range::Range;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::Services;
 use crate::services::audit::{Deed, Doer, reason_into, record};
-use crate::services::budget::{allowance_view, burns};
+use crate::services::budget::{burns, usable_of};
 use crate::services::changes::next_cycle;
 use crate::services::checks::Checks;
 use crate::services::organisation::newest_setup;
-use crate::services::periods::PeriodKind;
+use crate::services::periods::Calendar;
 use crate::services::read::Latest;
-use crate::store::allowances::charged;
 use crate::store::entities::{Setup, Team};
 use crate::store::finance::bookings::{self as stored, Booking, Decision};
 use crate::store::finance::rates::Rate;
@@ -382,22 +381,20 @@ async fn check_taken(
             );
         }
     }
-    let Some((limit, true)) = budget::allowance(tx, &team.id, cycle.saturating_sub(1)).await? else {
-        return Ok(());
-    };
-    let count = Count::load(tx, &settings.time_zone, (cycle.saturating_sub(1), now)).await?;
-    let month = count.calendar.period(PeriodKind::Month, now)?;
-    let spent = charged(tx, &team.id, (month.starts_at, month.ends_at), cycle).await?;
-    let taken = stored::taken_since(tx, &team.id, month.starts_at).await?;
-    let used = MicroCredits(spent.0.saturating_add(held.0).saturating_add(taken.0));
-    let most = allowance_view(limit, true, used).left;
+    let calendar = Calendar::new(&settings.time_zone)?;
+    let (own, _) = usable_of(tx, &calendar, team, (cycle.saturating_sub(1), now)).await?;
+    let Some(own) = own.filter(|own| own.rule.hard) else { return Ok(()) };
+    let (limit, spent) = (own.limit(), own.spent);
+    let taken = stored::taken_since(tx, &team.id, own.period.starts_at).await?;
+    let used = spent.0.saturating_add(held.0).saturating_add(taken.0);
+    let most = MicroCredits(limit.0.saturating_sub(used).max(0));
     if takes > most {
         checks.refuse(
             "amount",
             format!(
                 "is {takes}; of the hard allowance {limit} of {} are used {spent}, held for chips in use {held}, taken by \
                  corrections and transfers {taken}: at most {most} can be taken. Make the allowance soft to go beyond",
-                month.month_name()
+                Range::of(&calendar, own.rule.kind(), &own.period)?.title()
             ),
         );
     }

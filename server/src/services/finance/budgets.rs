@@ -14,10 +14,11 @@ use super::spend::totals;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::Services;
-use crate::services::budget::{FORECAST_DAYS, allowance_view, forecast, forecast_since};
+use crate::services::budget::{FORECAST_DAYS, forecast, forecast_since};
 use crate::services::periods::PeriodKind;
-use crate::store::allowances::Allowance;
-use crate::store::entities::{self, Team};
+use crate::services::usable::{Owner, Usable};
+use crate::store::allowances::rules;
+use crate::store::entities::Team;
 use crate::store::finance::rates::rounded;
 use crate::store::finance::spend::{self, Stretch};
 use crate::store::history::seconds_between;
@@ -30,10 +31,10 @@ const TESTED_MONTHS: usize = 6;
 const TESTED_DAY: i8 = 15;
 
 impl Services {
-    /// All budgets of a month, with forecasts.
+    /// All budgets of a month or a quarter, with forecasts. An allowance stands in periods of its own kind.
     ///
     /// # Errors
-    /// `NotFound`: the viewer may not read all money. `Invalid`: the period is no month.
+    /// `NotFound`: the viewer may not read all money. `Invalid`: the period is no month and no quarter.
     pub async fn budgets(&self, viewer: &Viewer, period: Option<&str>) -> Result<BudgetsView, AppError> {
         viewer.may(Action::ReadMoney, Object::Organisation)?;
         let latest = self.market().latest().await?;
@@ -41,7 +42,7 @@ impl Services {
         let mut tx = self.store.read().await?;
         let zone = &latest.setup.organisation.time_zone;
         let count = Count::load(&mut tx, zone, (clock.cycle, clock.cleared_at)).await?;
-        let month = count.month(period)?;
+        let month = count.month_or_quarter(period)?;
         let rows = rows(&mut tx, &count, &month, &latest.setup.teams).await?;
         let tests = tests(&mut tx, &count, &month).await?;
         let basis_days = FORECAST_DAYS.unsigned_abs().into();
@@ -49,40 +50,41 @@ impl Services {
     }
 }
 
-async fn rows(tx: &mut Tx, count: &Count, month: &Range, teams: &[Team]) -> Result<Vec<BudgetRow>, AppError> {
-    let spent = by_team(totals(tx, count, month).await?);
-    let cycle = last_cycle_of(tx, count, month).await?;
-    let allowances: Vec<Allowance> = entities::in_cycle(tx, cycle).await?;
-    let allowances: BTreeMap<TeamId, Allowance> =
-        allowances.into_iter().map(|allowance| (allowance.team.clone(), allowance)).collect();
-    let basis = basis(tx, count, month).await?;
+async fn rows(
+    tx: &mut Tx,
+    count: &Count,
+    period: &Range,
+    teams: &[Team],
+) -> Result<Vec<BudgetRow>, AppError> {
+    let mut spent = by_team(totals(tx, count, period).await?);
+    let mut allowances = allowances(tx, count, period).await?;
+    let basis = basis(tx, count, period).await?;
     let mut rows = Vec::new();
     for team in teams {
-        let spent = MicroCredits(spent.get(&team.id).copied().unwrap_or(0));
-        let allowance = allowances.get(&team.id);
-        let amount = allowance.and_then(|allowance| allowance.amount);
-        if spent.0 == 0 && amount.is_none() {
+        let spent = MicroCredits(spent.remove(&team.id).unwrap_or(0));
+        let allowance = allowances.remove(&team.id);
+        if spent.0 == 0 && allowance.is_none() {
             continue;
         }
         let forecast = match &basis {
             None => spent,
             Some(basis) => {
                 let before = MicroCredits(basis.spent.get(&team.id).copied().unwrap_or(0));
-                forecast(month.ends_at, count.now, spent, before, basis.seconds).amount
+                forecast(period.ends_at, count.now, spent, before, basis.seconds).amount
             }
         };
-        let hard = allowance.is_some_and(|allowance| allowance.hard);
+        let allowance = allowance.map(|usable| Usable { spent, ..usable }.view());
         rows.push(BudgetRow {
             team: team.id.clone(),
             name: team.name.clone(),
             pool: team.pool.clone(),
             spent,
             forecast,
-            allowance: amount,
-            hard: hard && amount.is_some(),
-            used_percent: amount.map(|amount| allowance_view(amount, hard, spent).used_percent),
-            forecast_over: amount
-                .map(|amount| MicroCredits(forecast.0.saturating_sub(amount.0)))
+            allowance: allowance.map(|allowance| allowance.limit),
+            hard: allowance.is_some_and(|allowance| allowance.hard),
+            used_percent: allowance.map(|allowance| allowance.used_percent),
+            forecast_over: allowance
+                .map(|allowance| MicroCredits(forecast.0.saturating_sub(allowance.limit.0)))
                 .filter(|over| over.0 > 0),
         });
     }
@@ -91,6 +93,23 @@ async fn rows(tx: &mut Tx, count: &Count, month: &Range, teams: &[Team]) -> Resu
         key(one).cmp(&key(other)).then_with(|| one.team.cmp(&other.team))
     });
     Ok(rows)
+}
+
+/// The allowances of teams whose periods are of this kind, without what is spent of them.
+async fn allowances(tx: &mut Tx, count: &Count, range: &Range) -> Result<BTreeMap<TeamId, Usable>, AppError> {
+    let cycle = last_cycle_of(tx, count, range).await?;
+    let mut found = BTreeMap::new();
+    for (owner, rule) in rules(tx, cycle, range.ends_at).await? {
+        let Owner::Team(team) = &owner else { continue };
+        if !range.is(rule.kind()) {
+            continue;
+        }
+        let period = count.calendar.period(rule.kind(), range.starts_at)?;
+        let carried = Usable::carried_into(tx, &count.calendar, (&owner, rule), &period, count.cycle).await?;
+        let usable = Usable { rule, period, carried, spent: MicroCredits::ZERO };
+        found.insert(team.clone(), usable);
+    }
+    Ok(found)
 }
 
 /// What each team was charged in local credits.
@@ -134,7 +153,8 @@ async fn basis(tx: &mut Tx, count: &Count, month: &Range) -> Result<Option<Basis
 async fn tests(tx: &mut Tx, count: &Count, month: &Range) -> Result<Vec<ForecastTest>, AppError> {
     let first = budget::first_cycle_at(tx).await?.unwrap_or(count.now);
     let mut tested = Vec::new();
-    let mut past = if count.view(month)?.over { month.clone() } else { month.before(&count.calendar)? };
+    let last = Range::around(&count.calendar, PeriodKind::Month, Instant(month.ends_at.0 - 1))?;
+    let mut past = if count.view(&last)?.over { last } else { last.before(&count.calendar)? };
     while tested.len() < TESTED_MONTHS && past.ends_at > first {
         if count.view(&past)?.over {
             tested.extend(test(tx, count, &past, first).await?);

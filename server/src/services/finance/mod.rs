@@ -63,10 +63,21 @@ impl Count {
     /// The month of a name; without one, the one in force.
     fn month(&self, name: Option<&str>) -> Result<Range, AppError> {
         let range = self.range(name)?;
-        if range.is_month() {
+        if range.is(PeriodKind::Month) {
             return Ok(range);
         }
         Err(AppError::invalid("period", format!("is {}; it must be a month like 2026-11", range.name())))
+    }
+
+    /// The month or quarter of a name; without one, the month in force.
+    fn month_or_quarter(&self, name: Option<&str>) -> Result<Range, AppError> {
+        let range = self.range(name)?;
+        if range.is(PeriodKind::Month) || range.is(PeriodKind::Quarter) {
+            return Ok(range);
+        }
+        let detail =
+            format!("is {}; it must be a month like 2026-11 or a quarter like 2026-Q4", range.name());
+        Err(AppError::invalid("period", detail))
     }
 
     fn view(&self, range: &Range) -> Result<PeriodView, AppError> {

@@ -109,9 +109,9 @@ impl Range {
         self.end.yesterday().unwrap_or(self.end)
     }
 
-    /// It is a month.
-    pub(crate) fn is_month(&self) -> bool {
-        self.kind == Some(PeriodKind::Month)
+    /// It is a period of a kind.
+    pub(crate) fn is(&self, kind: PeriodKind) -> bool {
+        self.kind == Some(kind)
     }
 
     /// The months that it touches, oldest first.

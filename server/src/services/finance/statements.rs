@@ -19,6 +19,7 @@ use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::Services;
 use crate::services::budget::team_of;
+use crate::services::periods::PeriodKind;
 use crate::store::Tx;
 use crate::store::finance::rates::rounded;
 use crate::store::finance::statements::{self, Sum};
@@ -64,8 +65,11 @@ impl Services {
         let sums = statements::sums_of(&mut tx, &team.id, range.starts_at, range.ends_at).await?;
         let (lines, closing) = stated(opening, &sums)?;
         let sha256 = hash(&range, &count.time_zone, &team.id, opening, &lines, closing)?;
-        let stored =
-            if range.is_month() { statements::numbered(&mut tx, range.starts_at).await? } else { Vec::new() };
+        let stored = if range.is(PeriodKind::Month) {
+            statements::numbered(&mut tx, range.starts_at).await?
+        } else {
+            Vec::new()
+        };
         let stored = stored.into_iter().find(|stored| stored.team == team.id);
         Ok(StatementView {
             number: stored.as_ref().map(|stored| stored.number),
