@@ -1,7 +1,8 @@
 //! A team's budget: what it has, what it may spend, how the month goes, and how it came to that.
 
 use common::api::{
-    AllowanceView, BudgetHistory, BudgetView, CapLimit, MonthBudget, Runway, Span, SpendingCap,
+    AllowanceLevel, AllowancePeriod, AllowanceView, BudgetHistory, BudgetView, CapLimit, Carry, MonthBudget,
+    Runway, Span, SpendingCap,
 };
 use common::ids::TeamId;
 use common::money::MicroCredits;
@@ -35,7 +36,7 @@ pub fn budget(page: &BudgetPage) -> AnyView {
             {warnings(budget)}
             {panel("money", "Money", money(budget))}
             {panel("cap", "Spending cap", cap(budget))}
-            {panel("month", "This month", month(budget, *sets_allowance))}
+            {panel("month", "This period", month(budget, *sets_allowance))}
             {history(budget)}
         </div>
     }
@@ -67,9 +68,16 @@ fn warnings(budget: &BudgetView) -> AnyView {
         Runway::UsedUp => Some("The balance is used up, and more is spent than earned.".to_owned()),
         Runway::NotSpending | Runway::Covered => None,
     };
-    let stopped = (budget.cap.binds == CapLimit::Allowance).then(|| {
-        "The month's hard allowance is used up: the team's bids get only chips that cost nothing until the month is over."
-            .to_owned()
+    let whose = match budget.cap.binds {
+        CapLimit::Allowance => Some("The team's hard allowance"),
+        CapLimit::PoolAllowance => Some("The hard allowance of the team's pool"),
+        CapLimit::Leverage | CapLimit::Sustain | CapLimit::Balance => None,
+    };
+    let stopped = whose.map(|whose| {
+        format!(
+            "{whose} is used up: the team's bids get only chips that cost nothing until its {} is over.",
+            period_of(budget).as_str()
+        )
     });
     view! { {runway.map(warning)} {stopped.map(warning)} }.into_any()
 }
@@ -143,7 +151,8 @@ fn cap(budget: &BudgetView) -> AnyView {
         CapLimit::Leverage => "Leverage binds: it is the lower of the two.",
         CapLimit::Sustain => "What can be sustained binds: it is the lower of the two.",
         CapLimit::Balance => "The balance binds: there is none that adds to the income.",
-        CapLimit::Allowance => "The month's hard allowance binds: it is used up.",
+        CapLimit::Allowance => "The team's hard allowance binds: it is used up.",
+        CapLimit::PoolAllowance => "The hard allowance of the team's pool binds: it is used up.",
     };
     view! {
         <p>
@@ -191,7 +200,8 @@ fn month(budget: &BudgetView, sets_allowance: bool) -> AnyView {
         <dl class="figures">
             {fact("Spent", "credits", spent)}
             {month.allowance.map(|allowance| allowance_facts(&allowance))}
-            {fact("Forecast", "credits at the end of the month", format::amount(month.forecast.amount).into_any())}
+            {fact("Forecast", "credits at its end", format::amount(month.forecast.amount).into_any())}
+            {usable(month)}
         </dl>
         {month.allowance.map(|allowance| meter(&allowance))}
         <p class="quiet">
@@ -200,6 +210,7 @@ fn month(budget: &BudgetView, sets_allowance: bool) -> AnyView {
         </p>
         <p class="quiet">{forecast_method(month)}</p>
         <p>{allowance_rule(month.allowance.as_ref())}</p>
+        {month.pool_allowance.map(|above| pool_rule(&above))}
         {alerts(month)}
         <p>
             <a href=statements>"Statements of the team"</a>
@@ -209,14 +220,70 @@ fn month(budget: &BudgetView, sets_allowance: bool) -> AnyView {
     .into_any()
 }
 
+/// The kind of period of the allowance that binds, or of the team's own.
+fn period_of(budget: &BudgetView) -> AllowancePeriod {
+    let (own, above) = (budget.month.allowance, budget.month.pool_allowance);
+    let binds = if budget.cap.binds == CapLimit::PoolAllowance { above } else { own };
+    binds.map_or(AllowancePeriod::Month, |allowance| allowance.period)
+}
+
+/// What is left to the team, and which allowance says so.
+fn usable(month: &MonthBudget) -> Option<AnyView> {
+    let whose = match month.binds? {
+        AllowanceLevel::Team => "credits, by its own allowance",
+        AllowanceLevel::Pool => "credits, by the allowance of its pool",
+    };
+    Some(fact("May still spend", whose, format::amount(month.usable?).into_any()))
+}
+
+/// What becomes of what is left, in words.
+fn carry_rule(allowance: &AllowanceView) -> String {
+    match allowance.carry {
+        Carry::None => "Nothing is carried over to the next period.".to_owned(),
+        Carry::Capped(most) => {
+            format!(
+                "At most {} credits of what is left are carried over to the next period.",
+                format::amount(most)
+            )
+        }
+        Carry::Full => "All that is left is carried over to the next period.".to_owned(),
+    }
+}
+
+/// The allowance of the pool, in words.
+fn pool_rule(above: &AllowanceView) -> AnyView {
+    let kind =
+        if above.hard { "hard: bids of all its teams stop at 100 %" } else { "soft: it stops nothing" };
+    view! {
+        <p>
+            {format!(
+                "The pool's allowance for the {}, {kind}: {} of {} credits are spent by its teams together, {} are left. A team may \
+                 spend the least of both. ",
+                above.period.as_str(),
+                format::amount(above.spent),
+                format::amount(above.limit),
+                format::amount(above.left),
+            )}
+            {carry_rule(above)}
+        </p>
+    }
+    .into_any()
+}
+
 fn allowance_facts(allowance: &AllowanceView) -> AnyView {
+    let unit = match allowance.period {
+        AllowancePeriod::Month => "credits per month",
+        AllowancePeriod::Quarter => "credits per quarter",
+    };
     let left = if allowance.over > MicroCredits::ZERO {
         format!("0 left / {} over", format::amount(allowance.over))
     } else {
         format!("{} left", format::amount(allowance.left))
     };
     view! {
-        {fact("Allowance", "credits per month", format::amount(allowance.amount).into_any())}
+        {fact("Allowance", unit, format::amount(allowance.amount).into_any())}
+        {(allowance.carry != Carry::None)
+            .then(|| fact("Carried over", "credits", format::amount(allowance.carried).into_any()))}
         {fact("Used", "of the allowance", format!("{} %", format::thousands(allowance.used_percent)).into_any())}
         {fact("Left", "credits", left.into_any())}
     }
@@ -237,17 +304,17 @@ fn meter(allowance: &AllowanceView) -> AnyView {
 }
 
 /// What becomes of bids at the end of an allowance, in words.
-fn allowance_rule(allowance: Option<&AllowanceView>) -> &'static str {
-    match allowance {
-        None => "There is no allowance: what the team may spend follows from its income and balance alone.",
-        Some(AllowanceView { hard: true, .. }) => {
-            "Hard: at 100 % the team's bids get only what is free until the month is over. It is looked at with each accounting \
-             step, so the last one may go a little beyond."
-        }
-        Some(AllowanceView { hard: false, .. }) => {
-            "Soft: alert only. Bids go on at 100 % and beyond, as far as income and balance allow."
-        }
-    }
+fn allowance_rule(allowance: Option<&AllowanceView>) -> String {
+    let Some(allowance) = allowance else {
+        return "The team has no allowance of its own: what it may spend follows from its income and balance.".to_owned();
+    };
+    let rule = if allowance.hard {
+        "Hard: at 100 % the team's bids get only what is free until the period is over. It is looked at with each accounting step, \
+         so the last one may go a little beyond."
+    } else {
+        "Soft: alert only. Bids go on at 100 % and beyond, as far as income and balance allow."
+    };
+    format!("{rule} {}", carry_rule(allowance))
 }
 
 fn forecast_method(month: &MonthBudget) -> String {
@@ -257,7 +324,7 @@ fn forecast_method(month: &MonthBudget) -> String {
     }
     let basis = format::duration(i64::try_from(forecast.basis_seconds).unwrap_or(i64::MAX));
     format!(
-        "Forecast: what is spent, and for the rest of the month the average rate of the last {basis}, in which {} credits \
+        "Forecast: what is spent, and for the rest of it the average rate of the last {basis}, in which {} credits \
          were spent.",
         format::amount(forecast.basis_spent)
     )
@@ -286,7 +353,7 @@ fn alerts(month: &MonthBudget) -> AnyView {
         .collect_view();
     view! {
         <table>
-            <caption>"Alerts of this month, each told once"</caption>
+            <caption>"Alerts of this period, each told once"</caption>
             <thead>
                 <tr>
                     <th scope="col">"Reached"</th>

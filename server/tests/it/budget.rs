@@ -40,7 +40,7 @@ async fn budget(app: &TestApp, of: &str) -> BudgetView {
 async fn allow(app: &TestApp, of: &str, amount: Option<i64>, hard: bool) -> Result<(), AppError> {
     let admin = viewer("ada", &[Role::Admin]);
     let doer = Doer { viewer: &admin, origin: &Origin::default(), reason: "budget of the month" };
-    let allowance = Allowance { team: team(of), amount: amount.map(MicroCredits), hard };
+    let allowance = Allowance::monthly(team(of), amount.map(MicroCredits), hard);
     app.services.set_allowance(doer, &allowance, None).await
 }
 
@@ -261,7 +261,7 @@ async fn t064_t131_an_allowance_needs_a_reason_a_right_version_and_enough_for_wh
     let admin = viewer("ada", &[Role::Admin]);
     let origin = Origin::default();
     let set = |viewer, reason, known| {
-        let allowance = Allowance { team: team("speech"), amount: Some(credits(5)), hard: false };
+        let allowance = Allowance::monthly(team("speech"), Some(credits(5)), false);
         let services = &app.services;
         let origin = &origin;
         async move {
@@ -270,7 +270,7 @@ async fn t064_t131_an_allowance_needs_a_reason_a_right_version_and_enough_for_wh
         }
     };
     assert_eq!(set(&admin, "", None).await, Err(ErrorKind::Invalid));
-    let old = version_of(&Allowance { team: team("speech"), amount: None, hard: false }).unwrap();
+    let old = version_of(&Allowance::monthly(team("speech"), None, false)).unwrap();
     assert_eq!(set(&admin, "x", Some(old.as_str())).await, Err(ErrorKind::PreconditionFailed));
     let member = member("eve", "speech", "research");
     assert_eq!(set(&member, "x", None).await, Err(ErrorKind::Forbidden));

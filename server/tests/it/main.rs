@@ -1,6 +1,7 @@
 //! The server's integration tests: everything that needs a database, on SQLite and on PostgreSQL.
 
 mod access;
+mod allowances;
 mod api;
 mod app;
 mod audit;

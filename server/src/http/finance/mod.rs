@@ -1,5 +1,6 @@
 //! Money as finance looks at it and books it, of the REST API.
 
+mod allowances;
 mod tables;
 
 use axum::extract::State;
@@ -43,6 +44,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(set_approval))
         .routes(routes!(statements))
         .routes(routes!(statement))
+        .merge(allowances::routes())
 }
 
 /// The filters of spend, as they stand in an address.

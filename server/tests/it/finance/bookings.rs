@@ -168,7 +168,7 @@ async fn t064_what_would_push_a_hard_allowance_below_use_is_refused_with_its_par
         let admin = viewer("ada", &[Role::Admin]);
         let origin = Origin::default();
         let doer = Doer { viewer: &admin, origin: &origin, reason: "budget" };
-        let allowance = Allowance { team: "speech".parse().unwrap(), amount: Some(credits(60)), hard: true };
+        let allowance = Allowance::monthly("speech".parse().unwrap(), Some(credits(60)), true);
         app.services.set_allowance(doer, &allowance, None).await.unwrap();
         app.clear().await;
         let small = new("ok", BookingKind::Correction, "speech", -20);

@@ -7,9 +7,11 @@ use server::error::{AppError, ErrorKind};
 use server::services::audit::{Doer, Origin};
 use server::services::finance::close::check_closed;
 use server::services::organisation;
-use server::store::Place;
 
-use super::{amount, approve_above, book, by_kind, entries, into_december, is_proved, new, to_next_step};
+use super::{
+    amount, approve_above, book, by_kind, entries, into_december, is_proved, new, past_the_program,
+    to_next_step,
+};
 use crate::app::TestApp;
 use crate::audit::viewer;
 use crate::fixture;
@@ -23,20 +25,6 @@ async fn close(app: &TestApp, period: &str, reason: &str) -> Result<(), AppError
 fn refusal(result: Result<(), AppError>) -> (ErrorKind, String) {
     let error = result.unwrap_err();
     (error.kind(), error.message().to_owned())
-}
-
-/// Runs a statement past the program.
-async fn past_the_program(place: &Place, sql: &'static str) -> Result<(), sqlx::Error> {
-    match place {
-        Place::Sqlite { path, .. } => {
-            let pool = sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await?;
-            sqlx::query(sql).execute(&pool).await.map(drop)
-        }
-        Place::Postgres { url, .. } => {
-            let pool = sqlx::PgPool::connect(url).await?;
-            sqlx::query(sql).execute(&pool).await.map(drop)
-        }
-    }
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ use server::error::AppError;
 use server::policy::Viewer;
 use server::services::audit::{Doer, Origin};
 use server::services::finance::NewBooking;
+use server::store::Place;
 
 use crate::app::{Answer, TestApp};
 use crate::audit::viewer;
@@ -121,4 +122,18 @@ pub(crate) async fn post(client: &Client, key: &str, body: &serde_json::Value) -
 pub(crate) async fn is_proved(app: &TestApp) {
     let report = verify::verify(&app.store.store, None, None, |_, _| {}).await.unwrap();
     assert!(report.is_clean(), "{}: {report}", app.store.name);
+}
+
+/// Runs a statement past the program.
+pub(crate) async fn past_the_program(place: &Place, sql: &'static str) -> Result<(), sqlx::Error> {
+    match place {
+        Place::Sqlite { path, .. } => {
+            let pool = sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await?;
+            sqlx::query(sql).execute(&pool).await.map(drop)
+        }
+        Place::Postgres { url, .. } => {
+            let pool = sqlx::PgPool::connect(url).await?;
+            sqlx::query(sql).execute(&pool).await.map(drop)
+        }
+    }
 }

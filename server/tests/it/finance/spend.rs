@@ -200,6 +200,32 @@ async fn t146_t151_what_was_granted_and_not_used_is_idle_and_shown() {
 }
 
 #[tokio::test]
+async fn t149_use_beyond_what_was_granted_is_over_use_and_idle_is_never_less_than_nothing() {
+    // Two pieces, as an import or a reclaim may leave them: one beyond its quota, one below it.
+    const PIECES: &str = "INSERT INTO usage (starts_at, team, chip_type, granted_chip_seconds, used_chip_seconds, \
+        opportunistic_chip_seconds, cost) VALUES (1795996861000000, 'ads', 'H100', 600, 900, 0, 0), \
+        (1795996862000000, 'ads', 'H100', 600, 500, 0, 0)";
+    for test in fixture::both().await {
+        let mut app = TestApp::with_bids_on(test).await;
+        to_next_step(&mut app).await;
+        super::past_the_program(&app.store.place, PIECES).await.unwrap();
+        for rolled_up in [false, true] {
+            if rolled_up {
+                roll_up(&app).await;
+            }
+            let view = spend(&app, SpendGroup::ChipType, "2026-11").await;
+            let usage = view.rows.iter().find(|row| row.id == "H100").unwrap().usage;
+            assert_eq!(
+                (usage.over_chip_seconds, usage.idle_chip_seconds),
+                (300, 100),
+                "neither hides the other"
+            );
+            assert_eq!(usage.granted_chip_seconds + 300, usage.used_chip_seconds + 100);
+        }
+    }
+}
+
+#[tokio::test]
 async fn t152_a_period_without_spend_is_a_header_and_a_200() {
     let mut app = TestApp::with_bids().await;
     app.clear().await;
@@ -213,7 +239,7 @@ async fn t152_a_period_without_spend_is_a_header_and_a_200() {
             answer.body
         );
     }
-    for (path, field) in [("spend?period=november", "period"), ("budgets?period=2026-Q4", "period")] {
+    for (path, field) in [("spend?period=november", "period"), ("budgets?period=2026-11-30", "period")] {
         let refused = finance.get(&format!("/api/v1/finance/{path}")).await;
         assert_eq!((refused.status.as_u16(), &refused.json()["errors"][0]["field"]), (422, &field.into()));
     }

@@ -1,5 +1,6 @@
 //! The organisation's pages: what is set, and forms that change it, each with a reason.
 
+mod allowances;
 mod income;
 mod limits;
 mod log;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/organisation", get(page))
         .merge(settings::routes())
         .merge(pools::routes())
+        .merge(allowances::routes())
         .merge(teams::routes())
         .merge(people::routes())
         .merge(log::routes())

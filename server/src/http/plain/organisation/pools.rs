@@ -11,12 +11,14 @@ use market::snapshot::Lending;
 
 use super::super::fields::Fields;
 use super::super::{AppState, Plain, Posted};
+use super::allowances::words;
 use super::{doer, effective, known, link, refuse, show, shows};
 use crate::error::AppError;
 use crate::http::extract::Segment;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::audit::Origin;
 use crate::services::version::version_of;
+use crate::store::allowances::PoolAllowance;
 use crate::store::entities::{Pool, Setup};
 
 pub(super) fn routes() -> Router<AppState> {
@@ -68,8 +70,15 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
     let pool = pool_of(&setup, id)?;
     let admins = services.pool_admins(viewer).await?.remove(id).unwrap_or_default();
     let mut actions = Vec::new();
+    let mut facts: Vec<_> = facts(&pool).into_iter().map(|(name, value)| (name, "", value)).collect();
+    if viewer.can(Action::SetIncome, Object::Pool(id)) || viewer.can(Action::ReadMoney, Object::Organisation)
+    {
+        let PoolAllowance { amount, hard, period, carry, .. } = services.pool_allowance(id).await?;
+        facts.push(("Allowance", "", words(amount, hard, period, carry)));
+    }
     if viewer.can(Action::SetOrganisation, Object::Organisation) {
         actions.push(link(format!("/organisation/pools/{id}/change"), "Change the pool"));
+        actions.push(link(format!("/organisation/pools/{id}/allowance"), "Set its allowance"));
         actions.push(link(format!("/organisation/pools/{id}/admins"), "Set its administrators"));
     }
     if viewer.can(Action::SetIncome, Object::Pool(id)) {
@@ -98,7 +107,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
     let page = OverviewPage {
         path: format!("/organisation/pools/{id}"),
         shows: shows(viewer),
-        facts: facts(&pool).into_iter().map(|(name, value)| (name, "", value)).collect(),
+        facts,
         actions,
         listings,
         notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::super::fields::Fields;
 use super::super::{AppState, Plain, Posted};
+use super::allowances::words;
 use super::limits::{LEVERAGE_HINT, leverage};
 use super::{doer, effective, factor, link, pool_name, refuse, show, shows};
 use crate::error::AppError;
@@ -73,7 +74,8 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, Ov
     ];
     let mut listings = Vec::new();
     if can(Action::ReadBudget) {
-        facts.push(("Allowance", "", allowance_words(&services.allowance(id).await?)));
+        let Allowance { amount, hard, period, carry, .. } = services.allowance(id).await?;
+        facts.push(("Allowance", "", words(amount, hard, period, carry)));
         actions.push(link(format!("/budget?team={id}"), "Budget"));
         listings.push(members_listing(id, services.members(viewer, id).await?, can(Action::SetMembers)));
     }
@@ -116,16 +118,6 @@ fn members_listing(id: &TeamId, members: Vec<crate::store::accounts::Member>, ma
         columns,
         rows: rows.collect(),
         empty: "The team has no member, so nobody can bid for it. Add one.",
-    }
-}
-
-pub(super) fn allowance_words(allowance: &Allowance) -> String {
-    match allowance.amount {
-        None => "none".to_owned(),
-        Some(amount) if allowance.hard => {
-            format!("{amount} credits per month, hard: bids get only what is free at 100 %")
-        }
-        Some(amount) => format!("{amount} credits per month, soft: alert only"),
     }
 }
 
