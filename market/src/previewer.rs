@@ -14,7 +14,7 @@ use crate::error::SnapshotError;
 use crate::explain::explanation;
 use crate::market::{Market, PoolRow, global_limit};
 use crate::preview::{Loser, Preview};
-use crate::price_to_win::{PriceToWin, least_credits, lowest_limit};
+use crate::price_to_win::{Funded, PriceToWin, least_credits, lowest_limit};
 use crate::queue::{Change, Queue};
 use crate::snapshot::Snapshot;
 use crate::trial::{Base, Tried};
@@ -157,11 +157,13 @@ impl EditedQueue<'_> {
             return Some(lowest_limit(price, with_limit).map_or(PriceToWin::OutOfReach, PriceToWin::Limit));
         }
         let choices = tried.demand.asked.choices.clone();
+        let short = self.funded(&queue, &tried, nth).short;
         let with_more = |more: u64| {
             tried = base.with_choices(self.team, &queue, choices.clone(), cap + more, &tried);
-            self.filled_at(&queue, &tried, nth).is_some()
+            self.funded(&queue, &tried, nth)
         };
-        let more = least_credits(cap, self.most_credits(), with_more).and_then(|more| pool.local_price(more));
+        let more = least_credits(self.most_credits(), short, with_more);
+        let more = more.and_then(|more| pool.local_price(more));
         let more = more.and_then(|local| i64::try_from(local).ok());
         Some(more.map_or(PriceToWin::OutOfReach, |more| PriceToWin::MoreCredits(MicroCredits(more))))
     }
@@ -172,6 +174,22 @@ impl EditedQueue<'_> {
         let price =
             till.as_ref().and_then(|till| till.price).and_then(|price| self.pool().local_price(price));
         (job.reason == Reason::Filled).then(|| price.unwrap_or(0))
+    }
+
+    /// Whether a bid is filled, and by how much the team's rate for its chip type falls short of what it and the bids
+    /// before it cost there.
+    fn funded(&self, queue: &Queue, tried: &Tried, nth: usize) -> Funded {
+        let served = tried.serve(self.market(), queue);
+        let (wanted, job, till) = &served[nth];
+        let short = till.as_ref().zip(*wanted).map_or(0, |(till, wanted)| {
+            let price = till.price.unwrap_or(0);
+            let asked = queue.bids[..=nth].iter().zip(&served).filter_map(|(bid, (chosen, ..))| {
+                let chosen = chosen.filter(|chosen| chosen.chip_type == wanted.chip_type)?;
+                (bid.row.limit >= price).then_some(u64::from(chosen.chips))
+            });
+            i128::from(price) * i128::from(asked.sum::<u64>()) - i128::from(till.rate())
+        });
+        Funded { fills: job.reason == Reason::Filled, short }
     }
 
     /// What the builder lets the caps of the pool's teams grow by.
