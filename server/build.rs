@@ -1,5 +1,8 @@
 //! Makes the folder of the browser part exist, so that the server compiles before `cargo xtask site` has run, and
 //! compiles again when that folder changes.
+//!
+//! With `QUOTA_DEPENDENCIES_ONLY` it stops here: `./run` has what the server is made of compiled while the browser part is
+//! still linked, which takes one core for minutes.
 
 use std::path::PathBuf;
 
@@ -9,4 +12,8 @@ fn main() {
         println!("cargo::error=the folder {} can't be made: {error}", site.display());
     }
     println!("cargo::rerun-if-changed=../target/site");
+    println!("cargo::rerun-if-env-changed=QUOTA_DEPENDENCIES_ONLY");
+    if std::env::var_os("QUOTA_DEPENDENCIES_ONLY").is_some() {
+        println!("cargo::error=only what the server is made of was asked for");
+    }
 }
