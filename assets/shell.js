@@ -61,7 +61,7 @@ function localise() {
 
 // --- Keys ------------------------------------------------------------------------------------------------------
 
-const rowLinks = (table) => [...table.querySelectorAll("a[data-row]")];
+const rowLinks = (table) => [...table.querySelectorAll("tr:not([hidden]) a[data-row]")];
 
 // One stop per table for the tab key; the arrow keys move within it.
 function rove(table, chosen) {
@@ -129,6 +129,9 @@ function keepUp() {
   for (const element of ["qm-chart", "qm-bids"]) {
     if (document.querySelector(element)) import(element);
   }
+  // Lists are changed once the page is taken over: hydration must find what the server wrote.
+  const isReady = "plain" in root.dataset || "hydrated" in root.dataset;
+  if (isReady && document.querySelector("table[data-sortable]")) import("qm-tables").then((tables) => tables.keepUp());
 }
 
 // --- Plain pages that follow the market ------------------------------------------------------------------------

@@ -5,6 +5,9 @@
 //! depend on: they read again and swap the result in. The browser resumes a dropped stream by itself with
 //! `Last-Event-ID`; a stream that the server refused is opened anew after the last known cycle. After `reset`
 //! everything is read again.
+//!
+//! A list in which each cycle moves the rows (`data-held`) holds still while a pointer is over it or the focus is in it:
+//! the pages then read again as soon as both have left.
 
 use common::api::MarketClock;
 use leptos::prelude::*;
@@ -90,7 +93,7 @@ impl Live {
 
 #[cfg(feature = "hydrate")]
 mod browser {
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::time::Duration;
 
     use common::api::MarketClock;
@@ -105,7 +108,12 @@ mod browser {
     /// Pause before a stream that the server refused is opened again.
     const RETRY: Duration = Duration::from_secs(3);
 
+    /// Rows under a pointer or with the focus that would move.
+    const HELD: &str = "[data-held]:hover, [data-held]:focus-within";
+
     thread_local! {
+        /// The pages' data is out of date, and is read again once no rows are held.
+        static IS_DUE: Cell<bool> = const { Cell::new(false) };
         /// The one open stream; replacing it frees the old one with its listeners.
         static STREAM: RefCell<Option<Stream>> = const { RefCell::new(None) };
     }
@@ -127,15 +135,27 @@ mod browser {
     impl Live {
         /// Opens the stream and starts the clock that counts down to the next cycle.
         pub(crate) fn start(self) {
-            let tick = move || self.now_seconds.set(Some(seconds_since_1970()));
+            let tick = move || {
+                self.now_seconds.set(Some(seconds_since_1970()));
+                self.catch_up();
+            };
             tick();
             set_interval(tick, Duration::from_secs(1));
             self.open(EVENTS_URL);
         }
 
-        /// Makes the live pages read again.
+        /// Makes the live pages read again, at once or when no rows are held any more.
         fn read_again(self) {
-            self.version.update(|version| *version += 1);
+            IS_DUE.set(true);
+            self.catch_up();
+        }
+
+        fn catch_up(self) {
+            let is_held = || document().query_selector(HELD).is_ok_and(|rows| rows.is_some());
+            if IS_DUE.get() && !is_held() {
+                IS_DUE.set(false);
+                self.version.update(|version| *version += 1);
+            }
         }
 
         /// Takes a clock sent by the stream; a cycle not seen before makes the pages read again.

@@ -51,6 +51,17 @@ test("a bid is previewed while it is typed, placed, and says when it takes effec
   await expect(rowOf(page, name)).toContainText("1000.00");
 });
 
+test("one button puts a bid at the head of the queue", async ({ page }) => {
+  const [one, other] = [newName("ahead"), newName("behind")];
+  await place(page, one);
+  await place(page, other);
+  await rowOf(page, other).getByRole("button", { name: `Put first ${other}` }).click();
+  await expect(page.locator("[data-notice]")).toContainText("The new order takes effect in the next cycle.");
+  await page.mouse.move(0, 0);
+  await expect.poll(async () => (await order(page))[0]).toBe(other);
+  await expect(rowOf(page, other).getByRole("button", { name: /^Put first/ })).toHaveCount(0);
+});
+
 test("pressing twice places once", async ({ page }) => {
   const name = newName("twice");
   await open(page, "/bids/new");

@@ -63,7 +63,7 @@ fn table(cycle: &CycleView) -> impl IntoView + use<> {
         })
         .collect_view();
     view! {
-        <table class="cards bids" role="table" aria-labelledby="bids-title">
+        <table class="cards bids" role="table" data-sortable="bids" aria-labelledby="bids-title">
             <thead role="rowgroup">
                 <tr role="row">
                     <th scope="col" role="columnheader">"Bid"</th>
@@ -106,7 +106,7 @@ fn row(bid: &CycleBid, team: String) -> impl IntoView + use<> {
             </th>
             <td role="cell" data-label="Team">{team}" "<small class="quiet">{format!("№ {}", bid.place)}</small></td>
             <td role="cell" class="num" data-label="Asked, chips">{format::chips(bid.asked)}" "{minimum}</td>
-            <td role="cell" data-label="Got"><span class=class>{got}</span></td>
+            <td role="cell" data-label="Got" data-value=bid.chips.0.to_string()><span class=class>{got}</span></td>
             <td role="cell" class="num" data-label="Limit, local">{limit}</td>
             <td role="cell" class="num" data-label="Price, local">{format::price(bid.local_price)}</td>
             <td role="cell" class="wide-cell" data-label="Why">

@@ -24,6 +24,12 @@ pub(crate) fn change(now: Option<Price>, before: Option<Price>) -> impl IntoView
     }
 }
 
+/// By what lists sort occupancies: thousandths of the supply that are paid for; none without supply.
+pub(crate) fn paid_share(use_of: &Occupancy) -> Option<String> {
+    let thousandths = u128::from(use_of.paid.0) * 1_000;
+    thousandths.checked_div(u128::from(use_of.supply.0)).map(|share| share.to_string())
+}
+
 /// Paid, opportunistic and idle as a bar with the words beside it.
 pub(crate) fn occupancy(use_of: &Occupancy) -> impl IntoView + use<> {
     // Widths in thousandths of the bar.

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 
 use crate::format;
 
-/// One row per pool.
-pub(crate) fn pool_table(pools: &[PoolDemand]) -> impl IntoView + use<> {
+/// One row per pool; `list` is the name of the list in the address, where its order stands.
+pub(crate) fn pool_table(pools: &[PoolDemand], list: &str) -> impl IntoView + use<> {
     let rows = pools
         .iter()
         .map(|pool| {
@@ -27,7 +27,7 @@ pub(crate) fn pool_table(pools: &[PoolDemand]) -> impl IntoView + use<> {
         })
         .collect_view();
     view! {
-        <table class="cards" role="table" aria-label="Pools">
+        <table class="cards" role="table" data-sortable=list.to_owned() aria-label="Pools">
             <thead role="rowgroup">
                 <tr role="row">
                     <th scope="col" role="columnheader">"Pool"</th>

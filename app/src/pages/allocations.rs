@@ -251,7 +251,7 @@ fn totals(view: &AllocationsView) -> impl IntoView + use<> {
                 <h2 id="totals-title">"Totals over "{words::last_span(view.query.span)}</h2>
                 <div class="right">{csv(csv_href, "Allocations")}</div>
             </header>
-            <table class="cards" role="table" aria-labelledby="totals-title">
+            <table class="cards" role="table" data-sortable aria-labelledby="totals-title">
                 <thead role="rowgroup">
                     <tr role="row">
                         <th scope="col" role="columnheader">{what}</th>

@@ -115,7 +115,7 @@ fn by_pool(pools: &[PoolDemand]) -> impl IntoView + use<> {
         empty("No pool owns chips of this type or asks for some.", "Pools appear with their first bid.")
             .into_any()
     } else {
-        pool_table(pools).into_any()
+        pool_table(pools, "pools").into_any()
     };
     view! {
         <section class="panel" aria-labelledby="pools-title">

@@ -156,7 +156,7 @@ fn chip_type_panel(market: &CycleChipType) -> impl IntoView + use<> {
             {if market.pools.is_empty() {
                 empty("No pool owned chips of this type or asked for some.", "So there was no trade.").into_any()
             } else {
-                pool_table(&market.pools).into_any()
+                pool_table(&market.pools, &format!("pools.{}", market.chip_type)).into_any()
             }}
         </section>
     }
@@ -171,7 +171,7 @@ fn teams_panel(cycle: &CycleView) -> impl IntoView + use<> {
                 <h2 id="teams-title">"Teams"</h2>
                 <span class="quiet">"money when the cycle began, chips after it cleared"</span>
             </header>
-            <table class="cards" role="table" data-rows aria-labelledby="teams-title">
+            <table class="cards" role="table" data-rows data-sortable="teams" aria-labelledby="teams-title">
                 <thead role="rowgroup">
                     <tr role="row">
                         <th scope="col" role="columnheader">"Team"</th>
@@ -184,7 +184,7 @@ fn teams_panel(cycle: &CycleView) -> impl IntoView + use<> {
                             "Spending cap"
                             <small>"global credits per hour"</small>
                         </th>
-                        <th scope="col" role="columnheader">
+                        <th scope="col" role="columnheader" data-unsorted>
                             "Chips"
                             <small>"quota of asked, used"</small>
                         </th>

@@ -77,7 +77,7 @@ fn cycles(shown: Shown) -> impl IntoView {
                 {occupancy_legend()}
                 <div class="right">{csv(csv_href, "Cycles")}</div>
             </header>
-            <table class="cards" role="table" data-rows aria-labelledby="cycles-title">
+            <table class="cards" role="table" data-rows data-held aria-labelledby="cycles-title">
                 <thead role="rowgroup">
                     <tr role="row">
                         <th scope="col" role="columnheader" class="num">"Cycle"</th>

@@ -156,7 +156,7 @@ fn list_of_sessions(sessions: Vec<SessionView>) -> AnyView {
         })
         .collect_view();
     view! {
-        <table class="cards">
+        <table class="cards" data-sortable="sessions">
             <thead>
                 <tr>
                     <th scope="col">"Browser"</th>
@@ -217,7 +217,7 @@ fn list_of_tokens(tokens: Vec<TokenView>) -> AnyView {
         })
         .collect_view();
     view! {
-        <table class="cards">
+        <table class="cards" data-sortable="tokens">
             <thead>
                 <tr>
                     <th scope="col">"For"</th>

@@ -106,7 +106,7 @@ fn money(budget: &BudgetView) -> AnyView {
     let table = (!budget.burns.is_empty()).then(|| {
         view! {
             <div class="scroll" tabindex="0" role="region" aria-label="What the burn rate is made of">
-                <table>
+                <table data-sortable="burns">
                     <caption>"What the burn rate is made of"</caption>
                     <thead>
                         <tr>

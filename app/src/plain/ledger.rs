@@ -213,7 +213,7 @@ pub fn transfer(team: &TeamId, transfer: &TransferView, may_correct: bool) -> An
                 {covers}
                 {corrects}
                 {corrected}
-                <table>
+                <table data-sortable>
                     <thead>
                         <tr>
                             <th scope="col">"Account"</th>

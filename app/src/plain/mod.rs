@@ -63,7 +63,7 @@ pub fn render(frame: Frame<'_>, main: impl FnOnce() -> AnyView) -> PlainPage {
         let body = plain_shell(shell.as_ref(), path, title.clone(), notice, main());
         let page = view! {
             <!DOCTYPE html>
-            <html lang="en">
+            <html lang="en" data-plain>
                 <head>
                     <meta charset="utf-8" />
                     <meta name="viewport" content="width=device-width, initial-scale=1" />

@@ -221,9 +221,10 @@ pub fn table(listing: Listing) -> AnyView {
         })
         .collect_view();
     let label = caption.clone();
+    let list = list_name(&caption);
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label=label>
-            <table class="cards">
+            <table class="cards" data-sortable=list>
                 <caption>{caption}</caption>
                 <thead>
                     <tr>{heads}</tr>
@@ -233,6 +234,12 @@ pub fn table(listing: Listing) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// The name of a list in the address: what stands before a colon of its caption, in small letters.
+fn list_name(caption: &str) -> String {
+    let name = caption.split(':').next().unwrap_or_default();
+    name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
 fn cell_view(place: usize, cell: Cell, column: &'static str) -> AnyView {

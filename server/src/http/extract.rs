@@ -1,7 +1,7 @@
 //! Extractors whose refusals are problem documents that name the field.
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,8 @@ use crate::error::{AppError, ErrorKind};
 use crate::policy::Viewer;
 use crate::services::audit::Origin;
 
-/// The query of an address, read into `T`. `T` denies unknown fields, so that a misspelt filter is not ignored.
+/// The query of an address, read into `T`. `T` denies unknown fields, so that a misspelt filter is not ignored. On pages
+/// it may also say how the lists are sorted and searched, which their script reads (`assets/tables.js`).
 #[derive(Debug)]
 pub(super) struct Query<T>(pub(super) T);
 
@@ -18,7 +19,12 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = AppError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, AppError> {
-        let text = parts.uri.query().unwrap_or_default();
+        let address = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(whole)| whole);
+        let text = match parts.uri.query().unwrap_or_default() {
+            query if address.path().starts_with("/api/") => query.to_owned(),
+            query => without_views_of_lists(query),
+        };
+        let text = text.as_str();
         let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes()));
         serde_path_to_error::deserialize(pairs).map(Self).map_err(|error| {
             let path = error.path().to_string();
@@ -31,6 +37,13 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
             AppError::invalid(field, detail)
         })
     }
+}
+
+/// A query without `sort`, `find`, and those of named lists such as `teams.sort`.
+fn without_views_of_lists(query: &str) -> String {
+    let is_view = |name: &str| matches!(name.rsplit('.').next(), Some("sort" | "find"));
+    let kept = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| !is_view(name));
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).finish()
 }
 
 /// What is wrong with a field. The reader's texts for numbers name neither the value nor what would be right.

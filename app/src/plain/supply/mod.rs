@@ -184,7 +184,8 @@ fn reserves(chip_types: &[SuppliedType], may_change: bool) -> Listing {
     let rows = chip_types.iter().map(|row| {
         let mut cells = vec![Cell::Text(row.name.clone()), Cell::Number(row.reserve_price.to_string())];
         let href = address("/supply/reserve", &[("chip_type", Some(row.chip_type.as_str()))]);
-        cells.extend(doing(may_change, vec![link(href, "Change")]));
+        let retire = format!("/organisation/chip-types/{}/retire", row.chip_type);
+        cells.extend(doing(may_change, vec![link(href, "Change"), link(retire, "Retire the type")]));
         cells
     });
     Listing {

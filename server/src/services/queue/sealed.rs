@@ -1,12 +1,17 @@
-//! Other teams' bids are sealed: whoever may read them all the same is noted in the audit log with each look.
+//! Other teams' bids are sealed: whoever may read them all the same is noted in the audit log with each look. A page that
+//! stays open is read again with each cycle: that is one look an hour, of a session at an object.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use common::api::CycleView;
-use common::ids::TeamId;
+use common::ids::{TeamId, UserId};
+use common::instant::Instant;
 
 use super::super::Services;
 use super::super::audit::{Deed, Doer, Origin, record};
 use crate::error::AppError;
-use crate::policy::Viewer;
+use crate::policy::{Via, Viewer};
 
 /// What the log says of a look that nobody has to give a reason for.
 const REASON: &str = "looked at sealed bids";
@@ -53,6 +58,10 @@ impl Services {
         deed: Deed,
     ) -> Result<(), AppError> {
         let (viewer, origin, now) = (viewer.clone(), origin.clone(), self.now());
+        let look = Look { user: viewer.user.clone(), via: via_of(&viewer), at: deed.object() };
+        if self.looks.is_noted(&look, now) {
+            return Ok(());
+        }
         self.writes
             .run(move |tx| {
                 Box::pin(async move {
@@ -60,6 +69,44 @@ impl Services {
                     record(tx, now, doer, deed).await
                 })
             })
-            .await
+            .await?;
+        self.looks.note(look, now);
+        Ok(())
+    }
+}
+
+/// For how long a look counts as the same one.
+const LOOK_SECONDS: i64 = 3_600;
+
+/// Who looks, by which session or token, and at what.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Look {
+    user: UserId,
+    via: String,
+    at: (&'static str, &'static str, String),
+}
+
+fn via_of(viewer: &Viewer) -> String {
+    match &viewer.via {
+        Via::Session(session) => format!("session {session}"),
+        Via::Token { id, .. } => format!("token {id}"),
+    }
+}
+
+/// The looks that stand in the audit log already, each with when it was noted. Another process, or this one after a
+/// restart, notes them once more.
+#[derive(Debug, Default)]
+pub(in crate::services) struct Looks(Mutex<HashMap<Look, Instant>>);
+
+impl Looks {
+    fn is_noted(&self, look: &Look, now: Instant) -> bool {
+        let looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.get(look).is_some_and(|at| now < at.plus_seconds(LOOK_SECONDS))
+    }
+
+    fn note(&self, look: Look, now: Instant) {
+        let mut looks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        looks.retain(|_, at| now < at.plus_seconds(LOOK_SECONDS));
+        looks.insert(look, now);
     }
 }

@@ -109,6 +109,26 @@ async fn t145_an_admin_reads_sealed_bids_and_each_look_is_noted() {
 }
 
 #[tokio::test]
+async fn a_page_that_stays_open_is_one_look_an_hour() {
+    let mut app = TestApp::new().await;
+    two_teams(&mut app).await;
+    let noted = async |app: &TestApp| {
+        let log = app.get_as(&admin(), "/api/v1/audit?action=bids.read&object=ads").await.json();
+        log["items"].as_array().unwrap().len()
+    };
+    let (one, other) = (app.client_of(&admin()).await, app.client_of(&admin()).await);
+    for _ in 0..3 {
+        assert_eq!(one.get("/api/v1/teams/ads/bids").await.status, 200);
+    }
+    assert_eq!(noted(&app).await, 1);
+    other.get("/api/v1/teams/ads/bids").await;
+    assert_eq!(noted(&app).await, 2, "another session is another look");
+    app.clear_many(60).await;
+    one.get("/api/v1/teams/ads/bids").await;
+    assert_eq!(noted(&app).await, 3, "an hour later it is another look");
+}
+
+#[tokio::test]
 async fn nobody_is_nobody() {
     let mut app = TestApp::new().await;
     two_teams(&mut app).await;
