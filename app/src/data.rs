@@ -246,6 +246,7 @@ mod tests {
             last_24h: Vec::new(),
             occupancy: Occupancy { supply: Chips(supply), ..Occupancy::default() },
             asked: Chips(asked),
+            retired: false,
         }
     }
 

@@ -101,12 +101,14 @@ fn setup(teams: u64) -> Setup {
         name: (*id).to_owned(),
         shared: Chips(*shared),
         reserve_price: Price(0),
+        retired: false,
     };
     let pool = |number: u64| Pool {
         id: format!("pool-{number}").parse().expect("an id"),
         name: format!("Pool {number}"),
         weight: MicroCredits(1_000_000_000),
         lending: Lending::All,
+        archived: false,
     };
     let owned = |number: u64| OwnedSupply {
         pool: format!("pool-{number}").parse().expect("an id"),
@@ -119,6 +121,7 @@ fn setup(teams: u64) -> Setup {
         name: format!("Team {number}"),
         income: MicroCredits(10_000_001 * (1 + number.cast_signed() % 7)),
         leverage_thousandths: 2_000,
+        archived: false,
     };
     Setup {
         organisation: Organisation::default(),

@@ -85,6 +85,7 @@ fn setup(args: &Args) -> Setup {
                 name: id("Chip", number),
                 shared: Chips(10_000),
                 reserve_price: Price(0),
+                retired: false,
             })
             .collect(),
         pools: (0..POOLS)
@@ -93,6 +94,7 @@ fn setup(args: &Args) -> Setup {
                 name: id("Pool", number),
                 weight: MicroCredits(1_000_000_000),
                 lending: Lending::All,
+                archived: false,
             })
             .collect(),
         owned: Vec::new(),
@@ -103,6 +105,7 @@ fn setup(args: &Args) -> Setup {
                 name: id("Team", number),
                 income: MicroCredits(10_000_000),
                 leverage_thousandths: 2_000,
+                archived: false,
             })
             .collect(),
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chart::price_chart;
 use crate::components::depth::{depth_figure, depth_table};
-use crate::components::facts::{change, occupancy, occupancy_legend, sparkline};
+use crate::components::facts::{change, occupancy, occupancy_legend, paid_share, sparkline};
 use crate::components::history::history_table;
 use crate::components::page::page;
 use crate::components::problem::{empty, notice};
@@ -150,7 +150,7 @@ fn prices(state: &State, market: &MarketView, opened: Option<&ChipTypeId>) -> im
                     {csv(csv_href, "Prices of all chip types")}
                 </div>
             </header>
-            <table class="cards prices" role="table" data-rows aria-labelledby="prices-title">
+            <table class="cards prices" role="table" data-rows data-sortable aria-labelledby="prices-title">
                 <thead role="rowgroup">
                     <tr role="row">
                         <th scope="col" role="columnheader">"Chip type"</th>
@@ -160,7 +160,7 @@ fn prices(state: &State, market: &MarketView, opened: Option<&ChipTypeId>) -> im
                             <small>"global credits per chip-hour"</small>
                         </th>
                         <th scope="col" role="columnheader" class="num">"Change"</th>
-                        <th scope="col" role="columnheader" class="spark-cell">"Last 24 h"</th>
+                        <th scope="col" role="columnheader" class="spark-cell" data-unsorted>"Last 24 h"</th>
                         <th scope="col" role="columnheader" class="num">"Supply"<small>"chips"</small></th>
                         <th scope="col" role="columnheader" class="num">"Asked for"<small>"chips"</small></th>
                         <th scope="col" role="columnheader">"Occupancy"</th>
@@ -190,6 +190,7 @@ fn price_row(state: &State, row: &ChipTypeRow, opened: bool, with_pool: bool) ->
                 <a class="row-link" href=href data-noscroll data-row aria-current=opened.then_some("true")>
                     {row.name.clone()}
                 </a>
+                {row.retired.then(|| view! { <small class="quiet">"retired: takes no new bids"</small> })}
             </th>
             {own_price}
             <td role="cell" class=price_class data-label="Market price">{format::price(row.reference_price)}</td>
@@ -197,7 +198,9 @@ fn price_row(state: &State, row: &ChipTypeRow, opened: bool, with_pool: bool) ->
             <td role="cell" class="spark-cell" data-label="Last 24 h">{sparkline(&row.name, &row.last_24h)}</td>
             <td role="cell" class="num" data-label="Supply">{format::chips(row.occupancy.supply)}</td>
             <td role="cell" class="num" data-label="Asked for">{format::chips(row.asked)}</td>
-            <td role="cell" class="wide-cell" data-label="Occupancy">{occupancy(&row.occupancy)}</td>
+            <td role="cell" class="wide-cell" data-label="Occupancy" data-value=paid_share(&row.occupancy)>
+                {occupancy(&row.occupancy)}
+            </td>
         </tr>
     }
 }

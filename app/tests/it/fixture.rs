@@ -98,6 +98,7 @@ fn row(id: &str, price: Option<u64>, before: (u64, u64), use_of: Occupancy, aske
         last_24h: (0..48).map(|index| price.map(|price| wander(price, index))).collect(),
         occupancy: use_of,
         asked: Chips(asked),
+        retired: false,
     }
 }
 

@@ -51,6 +51,7 @@ fn bid(place: u64, terms: BidTerms, now: Option<BidNow>) -> BidView {
         placed_at: at("2026-11-29T09:12:00Z"),
         placed_by: Some("Mira".to_owned()),
         ended_at: None,
+        retired: Vec::new(),
     }
 }
 
@@ -115,6 +116,7 @@ pub(crate) fn view(market: Fixture, clock: MarketClock, query: BidsQuery) -> Res
         supply: Chips(4_096),
         idle: Chips(123),
         most_chips: Chips(3_200),
+        retired: false,
     };
     Ok(BidsView {
         clock,

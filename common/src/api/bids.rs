@@ -97,6 +97,8 @@ pub struct BidChipType {
     pub idle: Chips,
     /// Most chips the pool could hold: owned, lent to it and shared. A bid for more can't be filled.
     pub most_chips: Chips,
+    /// It is retired and takes no new bids.
+    pub retired: bool,
 }
 
 /// The most a bid pays. There is no default: a bid says `"none"` or a price.
@@ -318,6 +320,8 @@ pub struct BidView {
     pub placed_by: Option<String>,
     /// When its end was found or asked for; absent while it is open.
     pub ended_at: Option<Instant>,
+    /// Chip types it names that are retired: it runs on with them, but can't be resumed or placed again so.
+    pub retired: Vec<ChipTypeId>,
 }
 
 /// What a bid got in the cycle in force, and why.

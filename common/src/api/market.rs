@@ -105,6 +105,8 @@ pub struct ChipTypeRow {
     pub occupancy: Occupancy,
     /// Chips asked for at any price.
     pub asked: Chips,
+    /// It is retired: it takes no new bids, and leaves the market with the last one that names it.
+    pub retired: bool,
 }
 
 /// What a chip type's chips do; `paid + opportunistic + idle = supply`.

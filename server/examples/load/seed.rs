@@ -76,12 +76,14 @@ fn setup(teams: usize, bids: usize) -> Setup {
         name: format!("Type {nth}"),
         shared: chips,
         reserve_price: Price(0),
+        retired: false,
     };
     let pool = |nth| Pool {
         id: format!("pool-{nth:02}").parse().expect("an id"),
         name: format!("Pool {nth}"),
         weight: MicroCredits(1_000_000_000 * (1 + nth as i64 % 5)),
         lending: Lending::All,
+        archived: false,
     };
     let owned = |nth| OwnedSupply {
         pool: format!("pool-{nth:02}").parse().expect("an id"),
@@ -94,6 +96,7 @@ fn setup(teams: usize, bids: usize) -> Setup {
         name: format!("Team {nth}"),
         income: MicroCredits(10_000_001 * (1 + nth as i64 % 7)),
         leverage_thousandths: 2_000,
+        archived: false,
     };
     Setup {
         organisation: Organisation { name: "Load test".to_owned(), ..Organisation::default() },

@@ -3,7 +3,7 @@
 //! The state after cycle c is a function of what is stored up to c. The clearing loop keeps it from cycle to cycle; at
 //! a start, and to verify, it is made again from the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::chips::Chips;
 use common::ids::{ChipTypeId, PoolId, TeamId};
@@ -72,6 +72,13 @@ pub(crate) struct Charge {
     pub(crate) amount: i64,
     /// Something ran up in the meter.
     pub(crate) is_owed: bool,
+}
+
+/// What is off the market.
+struct Gone<'a> {
+    chip_types: BTreeSet<&'a ChipTypeId>,
+    teams: BTreeSet<&'a TeamId>,
+    pools: BTreeSet<&'a PoolId>,
 }
 
 /// A bid that is not over, and what it has.
@@ -236,27 +243,63 @@ impl MarketState {
             (&standing.version.team, standing.version.terms.position, &standing.version.id)
         });
         let numbers = live.iter().map(|standing| standing.version.number).collect();
-        let chip_types = self.chip_types.values().map(|chip_type| market::snapshot::ChipType {
+        let gone = self.gone(&live);
+        let on_market = self.chip_types.values().filter(|row| !gone.chip_types.contains(&row.id));
+        let chip_types = on_market.map(|chip_type| market::snapshot::ChipType {
             id: chip_type.id.clone(),
             shared: chip_type.shared,
             reserve_price: chip_type.reserve_price,
         });
+        let teams = self.teams.values().filter(|state| !gone.teams.contains(&state.team.id));
+        let pools = self.pools.values().filter(|state| !gone.pools.contains(&state.pool.id));
         let snapshot = Snapshot {
             cycle,
             time,
             sustain_minutes: self.organisation.sustain_minutes,
             chip_types: chip_types.collect(),
-            pools: self.pools.values().map(|pool| self.snapshot_pool(pool)).collect(),
-            teams: self.teams.values().map(|state| self.snapshot_team(&state.team)).collect(),
+            pools: pools.map(|pool| self.snapshot_pool(pool, &gone)).collect(),
+            teams: teams.map(|state| self.snapshot_team(&state.team)).collect(),
             bids: live.into_iter().map(snapshot_bid).collect(),
         };
         (snapshot, numbers)
     }
 
-    fn snapshot_pool(&self, state: &PoolState) -> market::snapshot::Pool {
-        // The engine takes no chips of a type that does not exist, and a type that is retired leaves what pools owned of it.
-        let owned = state.owned.iter().filter(|(id, chips)| chips.0 > 0 && self.chip_types.contains_key(*id));
-        let prices = self.chip_types.keys().filter_map(|chip_type| {
+    /// What is retired or archived and has no live bid any more: the last one takes it off the market.
+    fn gone(&self, live: &[&Standing]) -> Gone<'_> {
+        let mut gone = Gone {
+            chip_types: self.chip_types.values().filter(|row| row.retired).map(|row| &row.id).collect(),
+            teams: self
+                .teams
+                .values()
+                .map(|state| &state.team)
+                .filter(|team| team.archived)
+                .map(|team| &team.id)
+                .collect(),
+            pools: self
+                .pools
+                .values()
+                .map(|state| &state.pool)
+                .filter(|pool| pool.archived)
+                .map(|pool| &pool.id)
+                .collect(),
+        };
+        for BidVersion { team, terms, .. } in live.iter().map(|standing| &standing.version) {
+            gone.teams.remove(team);
+            for alternative in &terms.alternatives {
+                gone.chip_types.remove(&alternative.chip_type);
+            }
+        }
+        for state in self.teams.values().filter(|state| !gone.teams.contains(&state.team.id)) {
+            gone.pools.remove(&state.team.pool);
+        }
+        gone
+    }
+
+    fn snapshot_pool(&self, state: &PoolState, gone: &Gone<'_>) -> market::snapshot::Pool {
+        // The engine takes no chips of a type that is not on the market: what pools own of one that has left it goes too.
+        let is_there = |id: &ChipTypeId| self.chip_types.contains_key(id) && !gone.chip_types.contains(id);
+        let owned = state.owned.iter().filter(|(id, chips)| chips.0 > 0 && is_there(id));
+        let prices = self.chip_types.keys().filter(|id| is_there(id)).filter_map(|chip_type| {
             let price = self.prices.get(&(state.pool.id.clone(), chip_type.clone()))?.price?;
             Some(LastPrice { chip_type: chip_type.clone(), price })
         });

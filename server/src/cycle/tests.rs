@@ -62,12 +62,13 @@ impl Market {
             name: id.to_owned(),
             shared,
             reserve_price: Price(self.below(3) * 100_000),
+            retired: false,
         }
     }
 
     fn pool(&mut self, id: &str) -> Pool {
         let weight = MicroCredits((1 + self.below(100_000_000)).cast_signed());
-        Pool { id: id.parse().unwrap(), name: id.to_owned(), weight, lending: Lending::All }
+        Pool { id: id.parse().unwrap(), name: id.to_owned(), weight, lending: Lending::All, archived: false }
     }
 
     fn owned(&mut self) -> OwnedSupply {
@@ -85,6 +86,7 @@ impl Market {
             name: format!("team {number}"),
             income: MicroCredits((1 + self.below(60_000_000)).cast_signed()),
             leverage_thousandths: u32::try_from(self.below(6_000)).unwrap(),
+            archived: false,
         }
     }
 

@@ -75,12 +75,14 @@ fn setup(plan: &crate::trace::organisation::Organisation, stretch: &Stretch) -> 
         name: plan.name.clone(),
         shared: plan.shared,
         reserve_price: common::money::Price(0),
+        retired: false,
     };
     let pool = |plan: &crate::trace::organisation::PoolPlan| Pool {
         id: plan.id.clone(),
         name: plan.name.clone(),
         weight: plan.weight,
         lending: Lending::All,
+        archived: false,
     };
     let owned = plan.pools.iter().flat_map(|pool| {
         pool.owned.iter().map(|owned| OwnedSupply {
@@ -95,6 +97,7 @@ fn setup(plan: &crate::trace::organisation::Organisation, stretch: &Stretch) -> 
         name: team.name.clone(),
         income: team.income,
         leverage_thousandths: 2_000,
+        archived: false,
     };
     Setup {
         organisation: settings,

@@ -1,5 +1,6 @@
 //! The player: places each cycle's jobs before it clears.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -8,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 use super::course::Course;
 use crate::clock::Clock;
 use crate::error::AppError;
-use crate::services::bids;
+use crate::services::bids::{self, NewBid};
 use crate::services::live::LiveState;
-use crate::store::{Store, demo as stored};
+use crate::store::entities::Setup;
+use crate::store::{Store, Tx, demo as stored};
 
 /// Between two tries after a failure.
 const WAIT_AFTER_FAILURE: Duration = Duration::from_secs(2);
@@ -47,6 +49,19 @@ pub(super) async fn play(
     }
 }
 
+/// An admin may have retired a chip type or archived a team: its jobs are not played.
+async fn leave_out_closed(tx: &mut Tx, played: &mut Vec<NewBid>) -> Result<(), AppError> {
+    let Some(setup) = Setup::newest(tx).await? else { return Ok(()) };
+    let retired: BTreeSet<_> = setup.chip_types.iter().filter(|row| row.retired).map(|row| &row.id).collect();
+    let archived: BTreeSet<_> =
+        setup.teams.iter().filter(|team| team.archived).map(|team| &team.id).collect();
+    played.retain(|bid| {
+        let mut names = bid.terms.alternatives.iter().map(|one| &one.chip_type);
+        !archived.contains(&bid.team) && !names.any(|id| retired.contains(id))
+    });
+    Ok(())
+}
+
 /// Places the bids of a cycle in one transaction; the answer is how many are new. Placing them again changes nothing.
 pub(super) async fn place(
     course: &Course,
@@ -56,7 +71,9 @@ pub(super) async fn place(
 ) -> Result<usize, AppError> {
     let mut tx = store.write().await?;
     let stretches = stored::stretches(&mut tx).await?;
-    let new = bids::place_many(&mut tx, clock.now(), course.bids_of(&stretches, cycle)?).await?;
+    let mut played = course.bids_of(&stretches, cycle)?;
+    leave_out_closed(&mut tx, &mut played).await?;
+    let new = bids::place_many(&mut tx, clock.now(), played).await?;
     tx.commit().await?;
     Ok(new)
 }

@@ -55,6 +55,12 @@ impl Deed {
         Self { action, object_kind, object: object.to_string(), before: None, after: None }
     }
 
+    /// What was done, to an object of which kind, and to which.
+    #[must_use]
+    pub fn object(&self) -> (&'static str, &'static str, String) {
+        (self.action, self.object_kind, self.object.clone())
+    }
+
     /// Adds the object as it was.
     ///
     /// # Errors

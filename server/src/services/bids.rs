@@ -1,14 +1,14 @@
 //! Places, amends, pauses and cancels bids. Each change takes effect in the next cycle.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use common::chips::MAX_CHIPS;
-use common::ids::{BidId, ChipTypeId, TeamId, UserId};
+use common::ids::{BidId, TeamId, UserId};
 use common::instant::Instant;
-use common::money::MAX_MICROS;
+use market::snapshot::Alternative;
 use sha2::{Digest, Sha256};
 
-use super::checks::{Checks, MAX_TEXT};
+use super::bid_checks::{Known, Openness, check_team, check_terms};
+use super::checks::Checks;
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
 use crate::store::bids::{self, BidState, BidTerms, BidVersion};
@@ -19,9 +19,6 @@ pub(super) const POSITION_GAP: u64 = 1 << 20;
 
 /// The path before the fields of a person's bid.
 pub(super) const TERMS: &str = "terms.";
-
-/// Alternatives of a bid at most.
-const MAX_ALTERNATIVES: usize = 32;
 
 /// A bid to place. Its client makes the id, so that a repeated request is recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +51,8 @@ pub async fn place_many(tx: &mut Tx, now: Instant, bids: Vec<NewBid>) -> Result<
     let mut checks = Checks::default();
     for (index, bid) in bids.iter().enumerate() {
         let at = if bids.len() == 1 { String::new() } else { format!("bids[{index}].") };
-        if !known.team(tx, &bid.team).await? {
-            checks.refuse(&format!("{at}team"), format!("there is no team {}", bid.team));
-        }
-        check_terms(tx, &mut known, &mut checks, &at, &bid.terms).await?;
+        check_team(tx, &mut known, &mut checks, &at, &bid.team).await?;
+        check_terms(tx, &mut known, &mut checks, &at, &bid.terms, &[]).await?;
     }
     checks.finish()?;
     let mut new = Vec::with_capacity(bids.len());
@@ -93,7 +88,9 @@ pub(super) async fn place_for(
     if !is_new(&bid.id, behind.request_sha256, request)? {
         return Ok(());
     }
-    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &bid.terms).await?;
+    let mut known = Known::default();
+    check_team(tx, &mut known, &mut checks, "", &bid.team).await?;
+    check_terms(tx, &mut known, &mut checks, TERMS, &bid.terms, &[]).await?;
     checks.finish()?;
     let NewBid { id, team, terms } = bid;
     let terms = BidTerms { position: behind.last_position + POSITION_GAP, ..terms };
@@ -157,7 +154,7 @@ pub async fn amend(
 ) -> Result<BidVersion, AppError> {
     let present = open_bid(tx, id, expected_version).await?;
     let mut checks = Checks::default();
-    check_terms(tx, &mut Known::default(), &mut checks, "", &terms).await?;
+    check_terms(tx, &mut Known::default(), &mut checks, "", &terms, &present.terms.alternatives).await?;
     checks.finish()?;
     if terms == present.terms {
         return Ok(present);
@@ -192,7 +189,7 @@ pub(super) async fn amend_for(
             return Err(changed_since(&present, seen));
         }
     }
-    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms).await?;
+    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms, &present.terms.alternatives).await?;
     checks.finish()?;
     add_version(tx, now, BidVersion { terms, ..present }).await.map(drop)
 }
@@ -211,12 +208,21 @@ fn changed_since(present: &BidVersion, seen: u64) -> AppError {
 /// Takes a bid out of the market until it is resumed, or back in.
 ///
 /// # Errors
-/// `NotFound`: there is no such bid. `Conflict`: it is over.
+/// `NotFound`: there is no such bid. `Conflict`: it is over, or would come back to a chip type that is retired.
 pub async fn set_paused(tx: &mut Tx, now: Instant, id: &BidId, paused: bool) -> Result<BidVersion, AppError> {
     let present = open_bid(tx, id, None).await?;
     let state = if paused { BidState::Paused } else { BidState::Live };
     if present.state == state {
         return Ok(present);
+    }
+    for Alternative { chip_type, .. } in present.terms.alternatives.iter().filter(|_| !paused) {
+        if Openness::of_chip_type(tx, chip_type).await? == Openness::Closed {
+            let name = &present.terms.name;
+            let message = format!(
+                "the bid {name:?} names {chip_type}, which is retired; choose another chip type for it, then resume it"
+            );
+            return Err(AppError::new(ErrorKind::Conflict, message));
+        }
     }
     add_version(tx, now, BidVersion { state, ..present }).await
 }
@@ -243,33 +249,6 @@ pub async fn cancel_many(tx: &mut Tx, now: Instant, ids: &[BidId]) -> Result<(),
         cancel(tx, now, id).await?;
     }
     Ok(())
-}
-
-/// What exists, to check bids against: each looked up once.
-#[derive(Default)]
-pub(super) struct Known {
-    teams: BTreeMap<TeamId, bool>,
-    chip_types: BTreeMap<ChipTypeId, bool>,
-}
-
-impl Known {
-    async fn team(&mut self, tx: &mut Tx, id: &TeamId) -> Result<bool, AppError> {
-        if let Some(known) = self.teams.get(id) {
-            return Ok(*known);
-        }
-        let known = bids::knows_team(tx, id).await?;
-        self.teams.insert(id.clone(), known);
-        Ok(known)
-    }
-
-    async fn chip_type(&mut self, tx: &mut Tx, id: &ChipTypeId) -> Result<bool, AppError> {
-        if let Some(known) = self.chip_types.get(id) {
-            return Ok(*known);
-        }
-        let known = bids::knows_chip_type(tx, id).await?;
-        self.chip_types.insert(id.clone(), known);
-        Ok(known)
-    }
 }
 
 pub(super) async fn newest_bid(tx: &mut Tx, id: &BidId) -> Result<BidVersion, AppError> {
@@ -344,51 +323,4 @@ fn request_sha256(bid: &NewBid) -> Result<[u8; 32], AppError> {
     ))
     .map_err(AppError::internal)?;
     Ok(Sha256::digest(text).into())
-}
-
-/// Checks what holds for every bid, a person's or a program's; `at` is the path before its fields.
-pub(super) async fn check_terms(
-    tx: &mut Tx,
-    known: &mut Known,
-    checks: &mut Checks,
-    at: &str,
-    terms: &BidTerms,
-) -> Result<(), AppError> {
-    checks.name(&format!("{at}name"), &terms.name);
-    checks.length(&format!("{at}note"), &terms.note, MAX_TEXT);
-    checks.range(&format!("{at}position"), terms.position, 0, MAX_MICROS.unsigned_abs());
-    if let Some(limit) = terms.limit {
-        checks.range(&format!("{at}limit"), limit.0, 0, MAX_MICROS.unsigned_abs());
-    }
-    if let Some(work) = terms.work_chip_seconds {
-        checks.range(&format!("{at}work_chip_seconds"), work, 1, MAX_MICROS.unsigned_abs());
-    }
-    if let (Some(from), Some(to)) = (terms.not_before, terms.not_after)
-        && from >= to
-    {
-        checks.refuse(&format!("{at}not_after"), format!("is {to}; it must be after not_before, {from}"));
-    }
-    if terms.alternatives.is_empty() || terms.alternatives.len() > MAX_ALTERNATIVES {
-        let count = terms.alternatives.len();
-        checks.refuse(
-            &format!("{at}alternatives"),
-            format!("are {count}; name 1 to {MAX_ALTERNATIVES} chip types"),
-        );
-    }
-    let mut seen = BTreeSet::new();
-    for (index, alternative) in terms.alternatives.iter().enumerate() {
-        let at = format!("{at}alternatives[{index}].");
-        if !known.chip_type(tx, &alternative.chip_type).await? {
-            checks.refuse(
-                &format!("{at}chip_type"),
-                format!("there is no chip type {}", alternative.chip_type),
-            );
-        }
-        if !seen.insert(&alternative.chip_type) {
-            checks.refuse(&format!("{at}chip_type"), format!("{} is named twice", alternative.chip_type));
-        }
-        checks.range(&format!("{at}chips"), alternative.chips.0, 1, MAX_CHIPS);
-        checks.range(&format!("{at}min_chips"), alternative.min_chips.0, 1, alternative.chips.0.max(1));
-    }
-    Ok(())
 }

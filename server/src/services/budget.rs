@@ -79,7 +79,8 @@ impl Services {
         let may_read =
             |team: &&Team| viewer.can(Action::ReadBudget, Object::Team { team: &team.id, pool: &team.pool });
         let teams = latest.setup.teams.iter().filter(may_read);
-        let mut teams: Vec<_> = teams.map(|team| (team.id.clone(), team.name.clone())).collect();
+        let name = |team: &Team| format!("{}{}", team.name, if team.archived { " (archived)" } else { "" });
+        let mut teams: Vec<_> = teams.map(|team| (team.id.clone(), name(team))).collect();
         teams.sort_by(|one, other| one.1.cmp(&other.1).then_with(|| one.0.cmp(&other.0)));
         Ok(teams)
     }
@@ -336,6 +337,7 @@ mod tests {
             name: String::new(),
             income: whole(income),
             leverage_thousandths,
+            archived: false,
         }
     }
 

@@ -8,6 +8,7 @@ use market::accounting::rebased;
 use super::Services;
 use super::audit::{Deed, Doer, check_reason, record};
 use super::organisation::{change_settings, newest_setup, put_pool, put_team};
+use super::retirement::refuse_archived;
 use super::version::check_version;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
@@ -91,6 +92,7 @@ impl Services {
         let (now, mut tx) = (self.now(), self.store.write().await?);
         let present = pool_in(&newest_setup(&mut tx).await?, &pool.id)?;
         check_version(known, &present)?;
+        let pool = &Pool { archived: present.archived, ..pool.clone() };
         put_pool(&mut tx, now, pool).await?;
         let deed = Deed::new("pool.changed", "pool", &pool.id).before(&present)?.after(pool)?;
         record(&mut tx, now, doer, deed).await?;
@@ -107,7 +109,10 @@ impl Services {
         check_reason(doer.reason)?;
         let (now, mut tx) = (self.now(), self.store.write().await?);
         let setup = newest_setup(&mut tx).await?;
-        pool_in(&setup, &team.pool)?;
+        if pool_in(&setup, &team.pool)?.archived {
+            let detail = format!("the pool {} is archived; restore it, or choose another", team.pool);
+            return Err(AppError::invalid("pool", detail));
+        }
         if setup.teams.iter().any(|known| known.id == team.id) {
             return Err(taken("team", team.id.as_str()));
         }
@@ -165,6 +170,7 @@ impl Services {
         doer.viewer.may(action, Object::Team { team: id, pool: &present.pool })?;
         check_version(known, &present)?;
         check_reason(doer.reason)?;
+        refuse_archived(&present)?;
         let mut team = present.clone();
         change(&mut team);
         put_team(&mut tx, now, &team).await?;

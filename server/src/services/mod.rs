@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod allowances;
 pub mod audit;
+mod bid_checks;
 pub mod bids;
 pub mod budget;
 pub mod changes;
@@ -20,6 +21,7 @@ pub mod periods;
 mod queue;
 pub mod read;
 pub mod reconcile;
+pub mod retirement;
 pub(crate) mod single_sign_on;
 pub mod supply;
 pub(crate) mod usable;
@@ -55,6 +57,8 @@ pub struct Services {
     previews: Arc<Semaphore>,
     /// What-ifs that are computed in the background.
     what_ifs: what_if::Runs,
+    /// Looks at sealed bids that are in the audit log.
+    looks: queue::Looks,
 }
 
 impl Services {
@@ -63,7 +67,8 @@ impl Services {
     pub fn new(store: Store, clock: Arc<dyn Clock>, ids: IdSource, market: Arc<MarketReader>) -> Self {
         let writes = Writes::new(store.clone());
         let previews = Arc::new(Semaphore::new(PREVIEWS_AT_ONCE));
-        Self { store, clock, ids, market, writes, previews, what_ifs: what_if::Runs::default() }
+        let (what_ifs, looks) = (what_if::Runs::default(), queue::Looks::default());
+        Self { store, clock, ids, market, writes, previews, what_ifs, looks }
     }
 
     /// The market as it is read by everybody who is signed in.

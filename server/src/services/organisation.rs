@@ -187,8 +187,15 @@ fn check_pool(checks: &mut Checks, at: &str, pool: &Pool) {
 /// Checks owned supply against a setup; `at` is the path before its fields.
 pub(super) fn check_owned(checks: &mut Checks, at: &str, owned: &OwnedSupply, setup: &Setup) {
     checks.range(&format!("{at}chips"), owned.chips.0, 0, MAX_CHIPS);
-    if !setup.pools.iter().any(|pool| pool.id == owned.pool) {
-        checks.refuse(&format!("{at}pool"), format!("there is no pool {}", owned.pool));
+    match setup.pools.iter().find(|pool| pool.id == owned.pool) {
+        None => checks.refuse(&format!("{at}pool"), format!("there is no pool {}", owned.pool)),
+        Some(pool) if pool.archived && owned.chips.0 > 0 => {
+            checks.refuse(
+                &format!("{at}pool"),
+                format!("the pool {} is archived and owns no chips", owned.pool),
+            );
+        }
+        Some(_) => {}
     }
     if !setup.chip_types.iter().any(|chip_type| chip_type.id == owned.chip_type) {
         checks.refuse(&format!("{at}chip_type"), format!("there is no chip type {}", owned.chip_type));

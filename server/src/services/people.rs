@@ -15,6 +15,7 @@ use super::bids;
 use super::changes::{pool_in, team_in};
 use super::checks::Checks;
 use super::organisation::newest_setup;
+use super::retirement::refuse_archived;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::accounts::{self, Account, Member, NewAccount, Standing};
@@ -202,6 +203,7 @@ impl Services {
         let (now, mut tx) = (self.now(), self.store.write().await?);
         may_set_members(&mut tx, doer.viewer, team).await?;
         check_reason(doer.reason)?;
+        refuse_archived(&team_in(&newest_setup(&mut tx).await?, team)?)?;
         let user = account_of(&mut tx, login).await?;
         let before = accounts::members(&mut tx, team).await?.into_iter().find(|member| member.user == user);
         accounts::put_member(&mut tx, &user, team, leads).await?;

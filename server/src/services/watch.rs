@@ -118,6 +118,7 @@ mod tests {
             name: id.to_owned(),
             income: MicroCredits(1),
             leverage_thousandths: 2_000,
+            archived: false,
         };
         let quota = |team: &str, asked, quota, used, opportunistic| TeamQuota {
             cycle: 1,

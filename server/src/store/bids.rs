@@ -6,6 +6,7 @@ use common::ids::{BidId, ChipTypeId, TeamId, UserId};
 use common::instant::Instant;
 use common::money::Price;
 use market::snapshot::Alternative;
+use sha2::{Digest as _, Sha256};
 
 use super::db::{Row, Tx, Value, values};
 use crate::error::AppError;
@@ -90,6 +91,20 @@ pub struct BidVersion {
     pub state: BidState,
 }
 
+impl BidVersion {
+    /// The hash of all that a version written at an instant says.
+    pub(crate) fn sha256(&self, written_at: Instant) -> Result<[u8; 32], AppError> {
+        let Self { number, id, team, version, terms, state } = self;
+        let text = serde_json::to_vec(&(
+            (number, id.as_str(), team.as_str(), version, written_at.0, state.as_str()),
+            (&terms.name, &terms.note, terms.position, &terms.alternatives),
+            (terms.limit, terms.not_before, terms.not_after, terms.work_chip_seconds),
+        ))
+        .map_err(AppError::internal)?;
+        Ok(Sha256::digest(text).into())
+    }
+}
+
 /// The columns that [`from_row`] reads, of `bid` as `b` and `bid_version` as `v`.
 macro_rules! columns {
     () => {
@@ -159,21 +174,68 @@ pub(crate) async fn request_sha256(tx: &mut Tx, id: &BidId) -> Result<Option<[u8
     row.map(|mut row| row.sha256()).transpose()
 }
 
-/// The first versions of the bids with numbers above `after`, at most `limit`, each with the hash of the request that
-/// placed it and the cycle with which it took effect, in order of their numbers.
-pub(crate) async fn first_versions(
+/// A version as `verify` reads it.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredVersion {
+    pub(crate) bid: BidVersion,
+    /// Of the request that placed the bid.
+    pub(crate) request_sha256: [u8; 32],
+    /// The cycle with which the version took effect.
+    pub(crate) cycle: Option<u64>,
+    pub(crate) written_at: Instant,
+    /// Of what the version says; absent for those from before there were such hashes.
+    pub(crate) sha256: Option<[u8; 32]>,
+}
+
+/// The versions behind a bid's number and version, at most `limit`, in that order.
+pub(crate) async fn versions_after(
     tx: &mut Tx,
-    after: u64,
+    (number, version): (u64, u64),
     limit: u32,
-) -> Result<Vec<(BidVersion, [u8; 32], Option<u64>)>, AppError> {
+) -> Result<Vec<StoredVersion>, AppError> {
     const SQL: &str = concat!(
         "SELECT ",
         columns!(),
-        ", b.request_sha256, v.effective_cycle FROM bid b JOIN bid_version v ON v.bid = b.number AND v.version = 1",
-        " WHERE b.number > $1 ORDER BY b.number LIMIT $2"
+        ", b.request_sha256, v.effective_cycle, v.written_at, v.sha256",
+        " FROM bid_version v JOIN bid b ON b.number = v.bid",
+        " WHERE v.bid >= $1 AND (v.bid > $1 OR v.version > $2) ORDER BY v.bid, v.version LIMIT $3"
     );
-    let mut rows = tx.rows(SQL, values![after, limit]).await?;
-    rows.iter_mut().map(|row| Ok((from_row(row)?, row.sha256()?, row.optional_unsigned()?))).collect()
+    let mut rows = tx.rows(SQL, values![number, version, limit]).await?;
+    let versions = rows.iter_mut().map(|row| {
+        Ok(StoredVersion {
+            bid: from_row(row)?,
+            request_sha256: row.sha256()?,
+            cycle: row.optional_unsigned()?,
+            written_at: Instant(row.int()?),
+            sha256: row.optional_sha256()?,
+        })
+    });
+    versions.collect()
+}
+
+/// When the first version with a hash was written; none where there is no such version.
+pub(crate) async fn hashed_since(tx: &mut Tx) -> Result<Option<Instant>, AppError> {
+    const SQL: &str = "SELECT MIN(written_at) FROM bid_version WHERE sha256 IS NOT NULL";
+    let row = tx.row(SQL, []).await?;
+    Ok(row.map_or(Ok(None), |mut row| row.optional_int())?.map(Instant))
+}
+
+/// Bids without any version, and versions without a bid: how many of each are stored.
+pub(crate) async fn strays(tx: &mut Tx) -> Result<(u64, u64), AppError> {
+    const SQL: &str = "SELECT (SELECT COUNT(*) FROM bid b WHERE NOT EXISTS \
+        (SELECT 1 FROM bid_version v WHERE v.bid = b.number)), \
+        (SELECT COUNT(*) FROM bid_version v WHERE NOT EXISTS (SELECT 1 FROM bid b WHERE b.number = v.bid))";
+    tx.row(SQL, []).await?.map_or(Ok((0, 0)), |mut row| Ok((row.unsigned()?, row.unsigned()?)))
+}
+
+/// What bids were charged up to the last accounting step, by their numbers, in 1/3600 of a micro-credit.
+pub(crate) async fn costs(tx: &mut Tx) -> Result<BTreeMap<u64, u128>, AppError> {
+    let mut rows = tx.rows("SELECT bid, amount, carry FROM bid_cost", []).await?;
+    let costs = rows.iter_mut().map(|row| {
+        let (bid, amount, carry) = (row.unsigned()?, row.unsigned()?, row.unsigned()?);
+        Ok((bid, u128::from(amount) * 3_600 + u128::from(carry)))
+    });
+    costs.collect()
 }
 
 /// The number that the next new bid gets.
@@ -213,16 +275,16 @@ pub(crate) async fn last_position(tx: &mut Tx, team: &TeamId) -> Result<u64, App
     tx.row(SQL, values![team.as_str()]).await?.map_or(Ok(0), |mut row| row.unsigned())
 }
 
-/// Whether there is a team, or will be with the next cycle.
-pub(crate) async fn knows_team(tx: &mut Tx, id: &TeamId) -> Result<bool, AppError> {
-    const SQL: &str = "SELECT version FROM team_version WHERE id = $1 LIMIT 1";
-    Ok(tx.row(SQL, values![id.as_str()]).await?.is_some())
+/// Whether a team is archived, or will be with the next cycle; none where there is no such team.
+pub(crate) async fn is_team_archived(tx: &mut Tx, id: &TeamId) -> Result<Option<bool>, AppError> {
+    const SQL: &str = "SELECT archived FROM team_version WHERE id = $1 ORDER BY version DESC LIMIT 1";
+    tx.row(SQL, values![id.as_str()]).await?.map(|mut row| row.flag()).transpose()
 }
 
-/// Whether there is a chip type, or will be with the next cycle.
-pub(crate) async fn knows_chip_type(tx: &mut Tx, id: &ChipTypeId) -> Result<bool, AppError> {
-    const SQL: &str = "SELECT version FROM chip_type_version WHERE id = $1 LIMIT 1";
-    Ok(tx.row(SQL, values![id.as_str()]).await?.is_some())
+/// Whether a chip type is retired, or will be with the next cycle; none where there is no such type.
+pub(crate) async fn is_chip_type_retired(tx: &mut Tx, id: &ChipTypeId) -> Result<Option<bool>, AppError> {
+    const SQL: &str = "SELECT retired FROM chip_type_version WHERE id = $1 ORDER BY version DESC LIMIT 1";
+    tx.row(SQL, values![id.as_str()]).await?.map(|mut row| row.flag()).transpose()
 }
 
 /// Adds the identities of new bids, each with the hash of the request that placed it.
@@ -263,7 +325,7 @@ pub(crate) async fn insert_versions<'a>(
     versions: impl IntoIterator<Item = &'a BidVersion>,
 ) -> Result<(), AppError> {
     const HEAD: &str = "INSERT INTO bid_version (bid, team, version, name, note, position, alternatives, limit_price, \
-                        not_before, not_after, work_chip_seconds, state, written_at, effective_cycle, superseded_cycle)";
+                        not_before, not_after, work_chip_seconds, state, written_at, effective_cycle, superseded_cycle, sha256)";
     let row = |bid: &BidVersion| {
         let terms = &bid.terms;
         let alternatives = serde_json::to_string(&terms.alternatives).map_err(AppError::internal)?;
@@ -284,9 +346,10 @@ pub(crate) async fn insert_versions<'a>(
             now.0,
             cycle,
             superseded,
+            bid.sha256(now)?,
         ])
     };
-    let rows: Vec<[Value; 15]> = versions.into_iter().map(row).collect::<Result<_, AppError>>()?;
+    let rows: Vec<[Value; 16]> = versions.into_iter().map(row).collect::<Result<_, AppError>>()?;
     tx.insert(HEAD, rows).await
 }
 

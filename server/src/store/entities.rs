@@ -51,7 +51,7 @@ impl Default for Organisation {
 }
 
 /// A chip type and its shared supply.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChipType {
     /// The chip type.
     pub id: ChipTypeId,
@@ -61,6 +61,8 @@ pub struct ChipType {
     pub shared: Chips,
     /// Floor of the reference price in global credits per chip-hour.
     pub reserve_price: Price,
+    /// It takes no new bids and is on the market only as long as a live bid names it.
+    pub retired: bool,
 }
 
 /// A pool.
@@ -74,6 +76,8 @@ pub struct Pool {
     pub weight: MicroCredits,
     /// What it lends when idle.
     pub lending: Lending,
+    /// It has no teams in use and takes none; it stays for its history.
+    pub archived: bool,
 }
 
 /// Chips of one type that a pool owns.
@@ -100,6 +104,8 @@ pub struct Team {
     pub income: MicroCredits,
     /// Income leverage in thousandths.
     pub leverage_thousandths: u32,
+    /// It has no members and takes no bids; it stays for its history.
+    pub archived: bool,
 }
 
 /// An entity kept as version rows. The statements are made by [`versioned!`] from the table's columns.
@@ -226,7 +232,7 @@ impl Versioned for Organisation {
 impl Versioned for ChipType {
     versioned!(
         ChipType, "chip_type_version", same: "newer.id = old.id", key: "id",
-        columns: "id, name, shared, reserve_price", parameters: "$1, $2, $3, $4", at: "$5"
+        columns: "id, name, shared, reserve_price, retired", parameters: "$1, $2, $3, $4, $5", at: "$6"
     );
 
     fn from_row(row: &mut Row) -> Result<Self, AppError> {
@@ -235,18 +241,20 @@ impl Versioned for ChipType {
             name: row.text()?,
             shared: Chips(row.unsigned()?),
             reserve_price: Price(row.unsigned()?),
+            retired: row.flag()?,
         })
     }
 
     fn to_values(&self) -> Vec<Value> {
-        values![self.id.as_str(), self.name.as_str(), self.shared.0, self.reserve_price.0].into()
+        values![self.id.as_str(), self.name.as_str(), self.shared.0, self.reserve_price.0, self.retired]
+            .into()
     }
 }
 
 impl Versioned for Pool {
     versioned!(
         Pool, "pool_version", same: "newer.id = old.id", key: "id",
-        columns: "id, name, weight, lends_at_most", parameters: "$1, $2, $3, $4", at: "$5"
+        columns: "id, name, weight, lends_at_most, archived", parameters: "$1, $2, $3, $4, $5", at: "$6"
     );
 
     fn from_row(row: &mut Row) -> Result<Self, AppError> {
@@ -259,6 +267,7 @@ impl Versioned for Pool {
                 Some(0) => Lending::None,
                 Some(chips) => Lending::AtMost(Chips(chips)),
             },
+            archived: row.flag()?,
         })
     }
 
@@ -268,7 +277,7 @@ impl Versioned for Pool {
             Lending::None => Some(0),
             Lending::AtMost(chips) => Some(chips.0),
         };
-        values![self.id.as_str(), self.name.as_str(), self.weight.0, lends_at_most].into()
+        values![self.id.as_str(), self.name.as_str(), self.weight.0, lends_at_most, self.archived].into()
     }
 }
 
@@ -290,7 +299,7 @@ impl Versioned for OwnedSupply {
 impl Versioned for Team {
     versioned!(
         Team, "team_version", same: "newer.id = old.id", key: "id",
-        columns: "id, pool, name, income, leverage_thousandths", parameters: "$1, $2, $3, $4, $5", at: "$6"
+        columns: "id, pool, name, income, leverage_thousandths, archived", parameters: "$1, $2, $3, $4, $5, $6", at: "$7"
     );
 
     fn from_row(row: &mut Row) -> Result<Self, AppError> {
@@ -300,6 +309,7 @@ impl Versioned for Team {
             name: row.text()?,
             income: MicroCredits(row.int()?),
             leverage_thousandths: row.small()?,
+            archived: row.flag()?,
         })
     }
 
@@ -309,7 +319,8 @@ impl Versioned for Team {
             self.pool.as_str(),
             self.name.as_str(),
             self.income.0,
-            self.leverage_thousandths
+            self.leverage_thousandths,
+            self.archived
         ]
         .into()
     }

@@ -32,6 +32,7 @@ macro_rules! steps {
             6 "0006" "bids",
             7 "0007" "caps_and_pauses",
             8 "0008" "single_sign_on",
+            9 "0009" "retirement",
             10 "0010" "finance",
             11 "0011" "exports",
             12 "0012" "supply",

@@ -138,6 +138,16 @@ pub(crate) async fn names(tx: &mut Tx, team: &TeamId) -> Result<Vec<(BidId, Stri
     tx.rows(SQL, values![team.as_str()]).await?.iter_mut().map(|row| Ok((row.id()?, row.text()?))).collect()
 }
 
+/// How many open bids of all teams name a chip type.
+pub(crate) async fn count_naming(tx: &mut Tx, chip_type: &ChipTypeId) -> Result<u64, AppError> {
+    // Of what an id may consist, only the underscore means something in a pattern.
+    const SQL: &str = "SELECT COUNT(*) FROM bid_version v \
+         WHERE v.superseded_cycle IS NULL AND v.state IN ('live', 'paused') AND v.alternatives LIKE $1 ESCAPE '!' \
+         AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version)";
+    let pattern = format!("%\"chip_type\":\"{}\"%", chip_type.as_str().replace('_', "!_"));
+    tx.row(SQL, values![pattern]).await?.map_or(Ok(0), |mut row| row.unsigned())
+}
+
 /// How many bids of a team's open queue stand up to a place; all of them where there is none.
 pub(crate) async fn count_up_to(
     tx: &mut Tx,

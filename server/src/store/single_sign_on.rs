@@ -50,13 +50,12 @@ pub async fn id_token(tx: &mut Tx, session: &SessionId) -> Result<Option<String>
     tx.row(SQL, values![session.as_str()]).await?.map(|mut row| row.text()).transpose()
 }
 
-/// Whether there is, or ever was, a team of an id.
+/// Whether there is a team of an id that is not archived.
 ///
 /// # Errors
 /// The database can't be read.
 pub async fn has_team(tx: &mut Tx, team: &TeamId) -> Result<bool, AppError> {
-    const SQL: &str = "SELECT 1 FROM team_version WHERE id = $1 LIMIT 1";
-    Ok(tx.row(SQL, values![team.as_str()]).await?.is_some())
+    Ok(super::bids::is_team_archived(tx, team).await? == Some(false))
 }
 
 /// Whether there is, or ever was, a pool of an id.

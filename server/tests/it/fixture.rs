@@ -79,12 +79,14 @@ pub(crate) fn setup() -> Setup {
         name: name.to_owned(),
         shared: Chips(shared),
         reserve_price: Price(0),
+        retired: false,
     };
     let pool = |name: &str, weight| Pool {
         id: name.parse().expect("an id"),
         name: name.to_owned(),
         weight: credits(weight),
         lending: Lending::All,
+        archived: false,
     };
     let team = |name: &str, pool: &str, income| Team {
         id: name.parse().expect("an id"),
@@ -92,6 +94,7 @@ pub(crate) fn setup() -> Setup {
         name: name.to_owned(),
         income: credits(income),
         leverage_thousandths: 2_000,
+        archived: false,
     };
     Setup {
         organisation: Organisation { name: "Test".to_owned(), ..Organisation::default() },

@@ -25,6 +25,7 @@ mod outage;
 mod play;
 mod postgres;
 mod reconcile;
+mod retirement;
 mod running;
 mod sign_in;
 mod supply;

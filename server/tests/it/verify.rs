@@ -40,6 +40,7 @@ async fn history_with_gaps_changes_and_restarts_verifies() {
             assert_eq!(report.cycles, Some((1, 150)));
             assert_eq!(report.cycles_with_rows, 150);
             assert!(report.transfers > 100 && report.charges > 50, "{report}");
+            assert!(report.bid_versions > 100 && report.bid_costs > 20, "{report}");
             let part = verify(&test.store, Some(70), Some(90), |_, _| {}).await.expect("verification runs");
             assert!(part.is_clean(), "{} seed {seed}: {part}", test.name);
         }
@@ -48,7 +49,7 @@ async fn history_with_gaps_changes_and_restarts_verifies() {
 
 #[tokio::test]
 async fn a_row_altered_behind_the_programs_back_is_found() {
-    let faults: [(Check, &[&'static str]); 13] = [
+    let faults: [(Check, &[&'static str]); 19] = [
         (
             Check::Sums,
             &[
@@ -104,6 +105,42 @@ async fn a_row_altered_behind_the_programs_back_is_found() {
                 "DROP TRIGGER bid_keeps_values",
                 "UPDATE bid SET request_sha256 = zeroblob(32) WHERE number = 3",
             ],
+        ),
+        (
+            Check::Bids,
+            &[
+                "DROP TRIGGER bid_version_keeps_values",
+                "UPDATE bid_version SET note = 'never said' WHERE rowid = (SELECT MAX(rowid) FROM bid_version WHERE version > 1)",
+            ],
+        ),
+        (
+            Check::Bids,
+            &[
+                "DROP TRIGGER bid_version_keeps_values",
+                "UPDATE bid_version SET name = 'another job' WHERE state = 'cancelled'",
+            ],
+        ),
+        (
+            Check::Bids,
+            &[
+                "DROP TRIGGER bid_version_keeps_sha256",
+                "UPDATE bid_version SET sha256 = NULL WHERE rowid = (SELECT MAX(rowid) FROM bid_version)",
+            ],
+        ),
+        (
+            Check::Bids,
+            &[
+                "DROP TRIGGER bid_version_stays",
+                "DELETE FROM bid_version WHERE version = 1 AND bid = (SELECT MIN(bid) FROM bid_version WHERE version = 2)",
+            ],
+        ),
+        (
+            Check::Costs,
+            &["UPDATE bid_cost SET carry = (carry + 1) % 3600 WHERE bid = (SELECT MIN(bid) FROM bid_cost)"],
+        ),
+        (
+            Check::Costs,
+            &["DELETE FROM bid_cost WHERE bid = (SELECT MAX(bid) FROM bid_cost WHERE amount > 0)"],
         ),
         (
             Check::Snapshot,

@@ -9,7 +9,7 @@ use super::read::{Address, present_fields};
 use super::reply::{Conflict, Done, Refused, Reply};
 use super::said;
 use super::terms::terms;
-use super::wanted::{Wanted, wanted};
+use super::wanted::{Wanted, wanted, wanted_first};
 use crate::backend::Backend;
 use crate::fields::Fields;
 use crate::words::address;
@@ -121,9 +121,16 @@ async fn change_queue(
     let moved: Vec<BidId> = fields.all("move").filter_map(|id| id.parse().ok()).collect();
     if !moved.is_empty() {
         let before = fields.get("before").parse().ok();
-        let answer = backend.move_bids(MoveBids { team, bids: moved, before }).await;
-        let done = Done { to, said: said::MOVED.to_owned() };
-        return Ok((fields, reply(answer, done)?));
+        let moved = MoveBids { team, bids: moved, before };
+        return Ok((fields, move_bids(backend, moved).await?));
+    }
+    if let Some(bids) = wanted_first(&fields) {
+        if bids.is_empty() {
+            return Ok((fields, Reply::Refused(nothing_to_do("Choose bids first."))));
+        }
+        let queue = backend.bids(BidsQuery { team: Some(team.clone()), ..BidsQuery::default() }).await?.bids;
+        let before = queue.into_iter().map(|bid| bid.id).find(|id| !bids.contains(id));
+        return Ok((fields, move_bids(backend, MoveBids { team, bids, before }).await?));
     }
     let Some(Wanted { change, bids, sure }) = wanted(&fields) else {
         return Ok((fields, Reply::Refused(nothing_to_do("No button says what to do."))));
@@ -137,6 +144,11 @@ async fn change_queue(
     let done = Done { to, said: said::changed(change, bids.len()) };
     let answer = backend.change_bids(ChangeBids { team, bids, change }).await;
     Ok((fields, reply(answer, done)?))
+}
+
+async fn move_bids(backend: &dyn Backend, moved: MoveBids) -> Result<Reply, Problem> {
+    let done = Done { to: list_of(&moved.team), said: said::MOVED.to_owned() };
+    reply(backend.move_bids(moved).await, done)
 }
 
 fn reply<T>(answer: Result<T, Problem>, done: Done) -> Result<Reply, Problem> {

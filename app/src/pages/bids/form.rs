@@ -127,20 +127,29 @@ fn alternative(errors: &[FieldProblem], form: &Form, row: usize, count: usize) -
     let (fields, chip_types) = (&form.fields, &form.chip_types);
     let key = format!("chip_type.{row}");
     let chosen = fields.nth("chip_type", row);
+    // A bid that names a retired type keeps it; nobody else is offered it.
     let options = chip_types
         .iter()
+        .filter(|one| !one.retired || one.chip_type.as_str() == chosen)
         .map(|one| {
             let id = one.chip_type.to_string();
             let selected = id == chosen;
             let price = one.local_price.map_or_else(|| "no trade".to_owned(), |price| price.to_string());
-            let text = format!("{} · {price} · {} idle", one.name, format::chips(one.idle));
+            let retired = if one.retired { " · retired" } else { "" };
+            let text = format!("{} · {price} · {} idle{retired}", one.name, format::chips(one.idle));
             view! { <option value=id selected=selected>{text}</option> }
         })
         .collect_view();
+    // What was chosen is never replaced unseen, also when it has left the market since.
+    let is_known = chosen.is_empty() || chip_types.iter().any(|one| one.chip_type.as_str() == chosen);
+    let left = (!is_known).then(|| {
+        view! { <option value=chosen.to_owned() selected=true>{format!("{chosen} · not on the market")}</option> }
+    });
     let Marks { id, invalid, describes } = marks(errors, &key);
     let select = view! {
         <select id=id name="chip_type" aria-invalid=invalid aria-describedby=describes>
             <option value="" selected=chosen.is_empty()>"Choose…"</option>
+            {left}
             {options}
         </select>
     };

@@ -8,7 +8,7 @@ use super::funds::funds_strip;
 use super::outcome::outcome;
 use super::reply::{List, Reply};
 use super::rows::{Rows, ended_row, open_row};
-use super::wanted::{BUTTONS, CHOSEN, ENDS};
+use super::wanted::{BUTTONS, CHOSEN, ENDS, FIRST};
 use crate::components::icon::{Icon, icon};
 use crate::components::problem::empty;
 use crate::components::switch::{Choice, csv, switch};
@@ -143,9 +143,15 @@ fn bulk() -> impl IntoView {
         })
         .into_iter()
         .collect_view();
+    let first = view! {
+        <button class="button" type="submit" name=FIRST value=CHOSEN>
+            "Put first"
+        </button>
+    };
     view! {
         <span class="bulk" role="group" aria-label="Chosen bids">
             <span class="quiet scripted"><b data-chosen data-own>"0"</b>" chosen"</span>
+            {first}
             {buttons}
         </span>
     }

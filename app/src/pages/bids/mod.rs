@@ -54,16 +54,30 @@ use crate::live::Live;
 pub fn BidsPages() -> impl IntoView {
     let live = Live::from_context();
     let location = use_location();
-    let address = Memo::new(move |_| {
+    let own = kind_of(&location.pathname.get_untracked());
+    let address = Memo::new(move |before: Option<&String>| {
+        let path = location.pathname.get();
+        // While another page takes its place this one is there a moment longer: it reads nothing for that one.
+        if let Some(before) = before.filter(|_| kind_of(&path) != own) {
+            return before.clone();
+        }
         let search = location.search.get();
         let search = search.trim_start_matches('?');
-        let path = location.pathname.get();
         if search.is_empty() { path } else { format!("{path}?{search}") }
     });
     let shown = Resource::new(move || (address.get(), live.retries()), |(address, _)| read_bids(address));
     view! {
         <Title text="Bids" />
         {page(shown, bids)}
+    }
+}
+
+/// Which of the pages of bids is at a path: a queue, a new bid, one bid; none of them elsewhere.
+fn kind_of(path: &str) -> Option<u8> {
+    match path.strip_prefix("/bids")? {
+        "" | "/" => Some(0),
+        "/new" => Some(1),
+        _ => Some(2),
     }
 }
 

@@ -94,6 +94,7 @@ fn terms_panel(detail: &BidDetail, here: String, reply: Option<&Reply>) -> AnyVi
             {asked}
             <div class="body why">
                 <p class="strong">{bid_words::state(bid)}</p>
+                {rows::retired(bid)}
                 {to_win}
                 {rank}
                 {price}

@@ -4,6 +4,7 @@ use common::api::{BidStatus, BidTerms, BidView, MarketClock};
 use common::ids::TeamId;
 use leptos::prelude::*;
 
+use super::wanted::FIRST;
 use super::words;
 use crate::components::icon::{Icon, icon};
 use crate::components::time::{date_time, time_of_day};
@@ -58,7 +59,7 @@ pub(super) fn open_row(rows: &Rows, bid: &BidView) -> AnyView {
             <td role="cell" data-label="Chips now"><span class="stack"><span class=class>{chips}</span>{free}</span></td>
             <td role="cell" class="num" data-label="Limit">{limit(&bid.terms)}</td>
             <td role="cell" class="wide-cell why" data-label="Now">
-                <span class="stack"><span>{state}</span>{pending(bid, &rows.clock)}</span>
+                <span class="stack"><span>{state}</span>{retired(bid)}{pending(bid, &rows.clock)}</span>
             </td>
             <td role="cell" class="num" data-label="Cost so far">{format::amount(bid.cost)}</td>
             <td role="cell" class="num" data-label="Time left">{left(bid)}</td>
@@ -124,6 +125,11 @@ pub(super) fn pending(bid: &BidView, clock: &MarketClock) -> AnyView {
     .into_any()
 }
 
+/// Says where a chip type that it names is retired.
+pub(super) fn retired(bid: &BidView) -> AnyView {
+    words::retired(bid).map(|text| view! { <small class="pending">{text}</small> }).into_any()
+}
+
 /// How long a bid still takes on the chips it has; else how much work is left.
 pub(super) fn left(bid: &BidView) -> String {
     if let Some(seconds) = bid.left_seconds {
@@ -149,6 +155,7 @@ pub(super) fn acts(rows: &Rows, bid: &BidView) -> AnyView {
                 <span>"Edit"</span>
             </a>
             {duplicate(&rows.team, bid)}
+            {(bid.place != Some(1)).then(|| button(FIRST, "Put first", Icon::Up, bid))}
             {toggle}
             {button("cancel", "Cancel", Icon::End, bid)}
         </span>

@@ -10,6 +10,9 @@ use crate::fields::Fields;
 pub(crate) const BUTTONS: [(&str, BidChange); 3] =
     [("pause", BidChange::Pause), ("resume", BidChange::Resume), ("cancel", BidChange::Cancel)];
 
+/// The button that puts bids at the head of the queue, by the name of its field.
+pub(crate) const FIRST: &str = "first";
+
 /// The value of a button that means all chosen bids; otherwise it is the id of one.
 pub(crate) const CHOSEN: &str = "chosen";
 
@@ -38,12 +41,22 @@ pub(crate) fn wanted(fields: &Fields) -> Option<Wanted> {
         let value = fields.get(name);
         (!value.is_empty()).then_some((change, value))
     })?;
-    let bids = if value == CHOSEN {
-        fields.all("bid").filter_map(chosen).collect()
+    Some(Wanted { change, bids: meant(fields, value), sure: false })
+}
+
+/// The bids that are to stand first, in their order; `None` where no such button was pressed.
+pub(crate) fn wanted_first(fields: &Fields) -> Option<Vec<BidId>> {
+    let value = fields.get(FIRST);
+    (!value.is_empty()).then(|| meant(fields, value))
+}
+
+/// The bids that a button's value means.
+fn meant(fields: &Fields, value: &str) -> Vec<BidId> {
+    if value == CHOSEN {
+        fields.all("bid").filter_map(|id| id.parse().ok()).collect()
     } else {
-        chosen(value).into_iter().collect()
-    };
-    Some(Wanted { change, bids, sure: false })
+        value.parse().into_iter().collect()
+    }
 }
 
 #[cfg(test)]
@@ -62,5 +75,10 @@ mod tests {
         assert_eq!(wanted("bid=a"), None);
         assert_eq!(ids(wanted("bid=a&end=b&end=c&sure=yes")), Some(vec!["b".to_owned(), "c".to_owned()]));
         assert!(wanted("cancel=a").is_some_and(|wanted| !wanted.sure));
+        let first = |body: &str| wanted_first(&Fields::parse(body)).map(|bids| bids.len());
+        assert_eq!(
+            (first("bid=a&bid=b&first=chosen"), first("bid=a&first=c"), first("bid=a")),
+            (Some(2), Some(1), None)
+        );
     }
 }

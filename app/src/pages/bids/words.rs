@@ -83,6 +83,17 @@ pub(crate) fn state(bid: &BidView) -> String {
     }
 }
 
+/// What it means for an open bid that chip types it names are retired; none where none is.
+pub(crate) fn retired(bid: &BidView) -> Option<String> {
+    let names: Vec<_> = bid.retired.iter().map(ToString::to_string).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let kept = match bid.status {
+        BidStatus::Paused => "it can't be resumed with it",
+        _ => "the bid keeps its place and chips until it ends",
+    };
+    (!names.is_empty()).then(|| format!("{} {are} retired: {kept}.", names.join(" and ")))
+}
+
 /// An explanation as a sentence of its own: they begin small.
 pub(crate) fn sentence(explanation: &str) -> String {
     let mut characters = explanation.chars();

@@ -1,10 +1,12 @@
 //! Proves the history: clears all stored cycles again and recomputes all money.
 //!
-//! Each check stands on its own: the ledger by itself (`ledger`), bids as they were placed (`bids`), the cycles by
-//! clearing them again (`rerun`), the charges from stored quotas and prices, by arithmetic that shares nothing with the
-//! loop's (`occupancy`), what is used and idle against the supply (`supply`), and the roll-ups from their parts (`rollup`).
+//! Each check stands on its own: the ledger by itself (`ledger`), bids as they were placed and changed (`bids`), the cycles
+//! by clearing them again (`rerun`), what bids cost by adding it up on the way (`costs`), the charges from stored quotas and
+//! prices, by arithmetic that shares nothing with the loop's (`occupancy`), what is used and idle against the supply
+//! (`supply`), and the roll-ups from their parts (`rollup`).
 
 mod bids;
+mod costs;
 mod ledger;
 mod occupancy;
 mod rerun;
@@ -43,8 +45,10 @@ pub enum Check {
     Accounting,
     /// Charges against chips used times price.
     Occupancy,
-    /// The first version of a bid against the request that placed it.
+    /// Versions of bids against their hashes, and the first against the request that placed the bid.
     Bids,
+    /// What bids cost against their chips and prices.
+    Costs,
     /// Hours against cycles and pieces of usage, days against hours.
     RollUps,
 }
@@ -63,6 +67,7 @@ impl fmt::Display for Check {
             Self::Accounting => "accounting",
             Self::Occupancy => "occupancy",
             Self::Bids => "bids",
+            Self::Costs => "costs of bids",
             Self::RollUps => "roll-ups",
         })
     }
@@ -116,8 +121,10 @@ pub struct Report {
     pub transfers: u64,
     /// Charges compared with the chips used.
     pub charges: u64,
-    /// Bids whose first version was compared with the request that placed them.
-    pub bids: u64,
+    /// Versions of bids compared with their hashes.
+    pub bid_versions: u64,
+    /// Bids whose cost was compared with their chips and prices: only where all cycles are verified.
+    pub bid_costs: u64,
     /// Rows of hours and days compared with their parts.
     pub rolled_up: u64,
     /// What the checks of money compared: sums, balances, chain, occupancy, supply, roll-ups.
@@ -141,9 +148,14 @@ impl fmt::Display for Report {
         };
         writeln!(
             f,
-            "cycles {from} to {to} cleared again, rows of {} compared; {} transfers, {} charges, {} bids and {} rows of \
-             hours and days checked",
-            self.cycles_with_rows, self.transfers, self.charges, self.bids, self.rolled_up
+            "cycles {from} to {to} cleared again, rows of {} compared; {} transfers, {} charges, {} versions and {} costs \
+             of bids and {} rows of hours and days checked",
+            self.cycles_with_rows,
+            self.transfers,
+            self.charges,
+            self.bid_versions,
+            self.bid_costs,
+            self.rolled_up
         )?;
         for figure in &self.figures {
             let total = figure.total.map_or_else(String::new, |total| format!(", {total} credits"));
@@ -216,8 +228,8 @@ async fn check(
     let mut steps = Steps::new(last + 1 + 3 * cycles + again, progress);
     ledger::check(&mut tx, &mut report, &mut steps).await?;
     if extent == Extent::Everything {
-        let (bids, difference) = bids::check(&mut tx).await?;
-        report.bids = bids;
+        let (versions, difference) = bids::check(&mut tx).await?;
+        report.bid_versions = versions;
         report.differences.extend(difference);
     }
     if last == 0 {
@@ -233,7 +245,12 @@ async fn check(
     }
     report.cycles = Some((from, to));
     if extent == Extent::Everything {
-        rerun::check(&mut tx, from, to, &mut report, &mut steps).await?;
+        let costs = rerun::check(&mut tx, from, to, &mut report, &mut steps).await?;
+        if let Some(costs) = costs.filter(|_| to == last) {
+            let (compared, difference) = costs::check(&mut tx, &costs).await?;
+            report.bid_costs = compared;
+            report.differences.extend(difference);
+        }
     }
     occupancy::check(&mut tx, from, to, &mut report, &mut steps).await?;
     supply::check(&mut tx, from, to, &mut report, &mut steps).await?;

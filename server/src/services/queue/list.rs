@@ -41,7 +41,7 @@ impl Services {
         let now_queue = previewer.as_ref().and_then(|previewer| previewer.queue(&team.id));
         let mut tx = self.store.read().await?;
         let page = Page::read(&mut tx, &team.id, &query).await?;
-        let views = Views::new(now_queue.as_ref(), next_cycle(&mut tx).await?, self.now());
+        let views = Views::new(&latest, now_queue.as_ref(), next_cycle(&mut tx).await?, self.now());
         let places = page.first_place..;
         let view = |(bid, place): (ListedBid, u64)| {
             let place = (query.show == BidFilter::Open).then_some(place);
@@ -172,6 +172,7 @@ fn chip_types(latest: &Latest, pool: &PoolId) -> Vec<BidChipType> {
         idle: row.occupancy.idle,
         chip_type: row.chip_type,
         name: row.name,
+        retired: row.retired,
     };
     rows.map(chip_type).collect()
 }

@@ -12,6 +12,8 @@ mod sealed;
 mod terms;
 mod view;
 
+pub(in crate::services) use self::sealed::Looks;
+
 use std::sync::Arc;
 
 use common::api::TeamName;

@@ -7,7 +7,8 @@ use common::money::MicroCredits;
 use market::{Change, Draft, Explanation, Preview, Previewer, PriceToWin};
 
 use super::super::Services;
-use super::super::bids::{Known, TERMS, check_terms};
+use super::super::bid_checks::{Known, check_terms};
+use super::super::bids::TERMS;
 use super::super::checks::Checks;
 use super::list::funds;
 use super::terms;
@@ -83,7 +84,12 @@ impl Services {
         mut checks: Checks,
     ) -> Result<Plan, AppError> {
         let terms = terms::stored(terms);
-        check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms).await?;
+        let kept = match &replaces {
+            Some(id) => bids::newest(tx, id).await?.filter(|bid| bid.team == team.id),
+            None => None,
+        };
+        let kept = kept.map(|bid| bid.terms.alternatives).unwrap_or_default();
+        check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms, &kept).await?;
         checks.finish()?;
         let waiting = queue::waiting(tx, &team.id).await?;
         let open = queue::names(tx, &team.id).await?;

@@ -8,6 +8,7 @@ use common::ids::BidId;
 use common::instant::Instant;
 use market::{Explanation, Preview, PriceToWin};
 
+use super::super::read::latest::Latest;
 use super::terms;
 use crate::store::bids::BidState;
 use crate::store::queue::ListedBid;
@@ -16,15 +17,16 @@ use crate::store::queue::ListedBid;
 pub(super) struct Views<'a> {
     /// What the cycle in force says of the team's bids; absent before the first.
     explained: BTreeMap<&'a BidId, &'a Explanation>,
+    latest: &'a Latest,
     /// The cycle in force, as the store knows it.
     next_cycle: u64,
     now: Instant,
 }
 
 impl<'a> Views<'a> {
-    pub(super) fn new(queue: Option<&'a Preview>, next_cycle: u64, now: Instant) -> Self {
+    pub(super) fn new(latest: &'a Latest, queue: Option<&'a Preview>, next_cycle: u64, now: Instant) -> Self {
         let bids = queue.map_or(&[][..], |queue| &queue.bids);
-        Self { explained: bids.iter().map(|bid| (&bid.bid, bid)).collect(), next_cycle, now }
+        Self { explained: bids.iter().map(|bid| (&bid.bid, bid)).collect(), latest, next_cycle, now }
     }
 
     /// A bid at a place of the open queue, from 1; without one, a bid that is over.
@@ -36,6 +38,8 @@ impl<'a> Views<'a> {
         let left = work.map(|work| work.saturating_sub(done_chip_seconds));
         let pending = bid.effective_cycle.is_none();
         let now = self.now_of(&bid).filter(|_| !ended);
+        let names = bid.version.terms.alternatives.iter().map(|one| &one.chip_type);
+        let retired = names.filter(|id| !ended && self.latest.is_retired(id)).cloned().collect();
         BidView {
             version: bid.version.version,
             pending,
@@ -49,6 +53,7 @@ impl<'a> Views<'a> {
             placed_at: bid.placed_at,
             placed_by: bid.placed_by,
             ended_at: ended.then_some(bid.written_at),
+            retired,
             id: bid.version.id,
             terms: terms::shown(bid.version.terms),
         }

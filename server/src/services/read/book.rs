@@ -31,7 +31,7 @@ impl MarketReader {
     /// `NotFound`: there is no such chip type, or none at all. `Unavailable`: the database does not answer.
     pub async fn book(&self, chip_type: Option<ChipTypeId>) -> Result<BookView, AppError> {
         let latest = self.latest().await?;
-        let first = || latest.setup.chip_types.first().map(|chip_type| chip_type.id.clone());
+        let first = || latest.rows(None).into_iter().next().map(|row| row.chip_type);
         let chip_type = chip_type.or_else(first).ok_or_else(no_chip_types)?;
         latest.check_chip_type(&chip_type)?;
         let clock = self.clock();

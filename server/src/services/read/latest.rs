@@ -32,7 +32,7 @@ pub(in crate::services) struct Latest {
     pub(in crate::services) cleared: Option<Arc<Cleared>>,
     /// The pools' prices.
     pub(in crate::services) pool_prices: Vec<PoolPrice>,
-    /// One row per chip type, without local prices.
+    /// One row per chip type on the market, without local prices.
     rows: Vec<ChipTypeRow>,
     /// The same cycle with the engine's own tables, made when a page first asks for them.
     pub(super) previewer: OnceCell<Arc<Previewer>>,
@@ -64,6 +64,9 @@ impl Latest {
         let mut rows = Vec::with_capacity(setup.chip_types.len());
         for chip_type in &setup.chip_types {
             let now = prices.iter().find(|row| row.chip_type == chip_type.id);
+            if now.is_none() && chip_type.retired {
+                continue;
+            }
             rows.push(ChipTypeRow {
                 chip_type: chip_type.id.clone(),
                 name: chip_type.name.clone(),
@@ -74,6 +77,7 @@ impl Latest {
                 last_24h: day_line(tx, &chip_type.id, cleared_at).await?,
                 occupancy: now.map_or_else(Occupancy::default, occupancy),
                 asked: now.map_or(Chips(0), |row| row.asked),
+                retired: chip_type.retired,
             });
         }
         let pool_prices = results::pool_prices_in(tx, number).await?;
@@ -87,7 +91,7 @@ impl Latest {
         })
     }
 
-    /// One row per chip type; with a pool, with what its teams pay.
+    /// One row per chip type on the market; with a pool, with what its teams pay.
     pub(in crate::services) fn rows(&self, pool: Option<&PoolId>) -> Vec<ChipTypeRow> {
         let mut rows = self.rows.clone();
         if let Some(pool) = pool {
@@ -129,6 +133,11 @@ impl Latest {
             }
         }
         Some(reach)
+    }
+
+    /// Whether a chip type takes no new bids any more.
+    pub(in crate::services) fn is_retired(&self, chip_type: &ChipTypeId) -> bool {
+        self.setup.chip_types.iter().any(|row| row.retired && row.id == *chip_type)
     }
 
     /// Refuses an id that is none.

@@ -7,6 +7,7 @@ mod log;
 mod members;
 mod people;
 mod pools;
+mod retire;
 mod settings;
 mod teams;
 
@@ -31,6 +32,7 @@ pub(super) fn routes() -> Router<AppState> {
         .merge(allowances::routes())
         .merge(teams::routes())
         .merge(people::routes())
+        .merge(retire::routes())
         .merge(log::routes())
 }
 
@@ -106,8 +108,8 @@ async fn page(plain: Plain, viewer: Viewer) -> Response {
 }
 
 fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64) -> OverviewPage {
-    let pool_rows = setup.pools.iter().map(|pool| {
-        let teams = setup.teams.iter().filter(|team| team.pool == pool.id);
+    let pool_rows = setup.pools.iter().filter(|pool| !pool.archived).map(|pool| {
+        let teams = setup.teams.iter().filter(|team| team.pool == pool.id && !team.archived);
         let income = teams.clone().fold(0_i64, |sum, team| sum.saturating_add(team.income.0));
         vec![
             Cell::Links(vec![link(format!("/organisation/pools/{}", pool.id), pool.name.clone())]),
@@ -116,7 +118,7 @@ fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64) -> OverviewPa
             Cell::Number(teams.count().to_string()),
         ]
     });
-    let team_rows = setup.teams.iter().map(|team| {
+    let team_rows = setup.teams.iter().filter(|team| !team.archived).map(|team| {
         vec![
             Cell::Links(vec![link(format!("/organisation/teams/{}", team.id), team.name.clone())]),
             Cell::Text(pool_name(setup, &team.pool)),
@@ -128,10 +130,11 @@ fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64) -> OverviewPa
     if viewer.can(Action::SetOrganisation, Object::Organisation) {
         actions.push(link("/organisation/pools/new", "Add a pool"));
     }
-    if setup.pools.iter().any(|pool| viewer.can(Action::SetIncome, Object::Pool(&pool.id))) {
+    if setup.pools.iter().any(|pool| !pool.archived && viewer.can(Action::SetIncome, Object::Pool(&pool.id)))
+    {
         actions.push(link("/organisation/teams/new", "Add a team"));
     }
-    OverviewPage {
+    let mut page = OverviewPage {
         path: "/organisation".to_owned(),
         shows: shows(viewer),
         actions,
@@ -158,15 +161,18 @@ fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64) -> OverviewPa
                 rows: team_rows.collect(),
                 empty: "There is no team yet. Add one to a pool.",
             },
+            retire::chip_types(viewer, setup),
         ],
         notes: vec![
             format!("As set, what takes effect in cycle {cycle} included."),
-            "Pools and teams stay: their money stands in the ledger. A team that is not needed any more gets an income of \
-             0 and no members."
+            "Pools, teams and chip types stay, for their history and their money. What is not needed any more is archived \
+             or retired."
                 .to_owned(),
         ],
         ..OverviewPage::default()
-    }
+    };
+    page.listings.extend(retire::archived(setup));
+    page
 }
 
 fn pool_name(setup: &Setup, id: &common::ids::PoolId) -> String {

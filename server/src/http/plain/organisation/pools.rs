@@ -71,6 +71,9 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
     let admins = services.pool_admins(viewer).await?.remove(id).unwrap_or_default();
     let mut actions = Vec::new();
     let mut facts: Vec<_> = facts(&pool).into_iter().map(|(name, value)| (name, "", value)).collect();
+    if pool.archived {
+        facts.push(("State", "", "archived".to_owned()));
+    }
     if viewer.can(Action::SetIncome, Object::Pool(id)) || viewer.can(Action::ReadMoney, Object::Organisation)
     {
         let PoolAllowance { amount, hard, period, carry, .. } = services.pool_allowance(id).await?;
@@ -80,20 +83,27 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
         actions.push(link(format!("/organisation/pools/{id}/change"), "Change the pool"));
         actions.push(link(format!("/organisation/pools/{id}/allowance"), "Set its allowance"));
         actions.push(link(format!("/organisation/pools/{id}/admins"), "Set its administrators"));
+        let text = if pool.archived { "Restore the pool" } else { "Archive the pool" };
+        actions.push(link(format!("/organisation/pools/{id}/archive"), text));
     }
-    if viewer.can(Action::SetIncome, Object::Pool(id)) {
+    if !pool.archived && viewer.can(Action::SetIncome, Object::Pool(id)) {
         actions.push(link(format!("/organisation/teams/new?pool={id}"), "Add a team"));
     }
     let teams = setup.teams.iter().filter(|team| team.pool == *id).map(|team| {
         vec![
             Cell::Links(vec![link(format!("/organisation/teams/{}", team.id), team.name.clone())]),
             Cell::Number(team.income.to_string()),
+            Cell::Text(if team.archived { "archived" } else { "in use" }.to_owned()),
         ]
     });
     let listings = vec![
         Listing {
             caption: "Teams of the pool".to_owned(),
-            columns: vec![("Team", "", false), ("Income", "local credits per hour", true)],
+            columns: vec![
+                ("Team", "", false),
+                ("Income", "local credits per hour", true),
+                ("State", "", false),
+            ],
             rows: teams.collect(),
             empty: "The pool has no team yet. Add one.",
         },
@@ -177,7 +187,8 @@ fn parse(posted: &Posted, id: Option<PoolId>) -> Result<Pool, AppError> {
     let (Some(id), Some(weight)) = (id, weight) else {
         return Err(AppError::internal("a value without a fault"));
     };
-    Ok(Pool { id, name, weight, lending })
+    // Whether it is archived is no field of the form: the service keeps it.
+    Ok(Pool { id, name, weight, lending, archived: false })
 }
 
 async fn new_page(plain: Plain, viewer: Viewer) -> Response {

@@ -72,12 +72,19 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, Ov
         ("Income", "local credits per hour", team.income.to_string()),
         ("Leverage", "times income", factor(team.leverage_thousandths)),
     ];
+    if team.archived {
+        facts.push(("State", "", "archived".to_owned()));
+    }
     let mut listings = Vec::new();
     if can(Action::ReadBudget) {
         let Allowance { amount, hard, period, carry, .. } = services.allowance(id).await?;
         facts.push(("Allowance", "", words(amount, hard, period, carry)));
         actions.push(link(format!("/budget?team={id}"), "Budget"));
-        listings.push(members_listing(id, services.members(viewer, id).await?, can(Action::SetMembers)));
+        listings.push(members_listing(
+            id,
+            services.members(viewer, id).await?,
+            can(Action::SetMembers) && !team.archived,
+        ));
     }
     for (action, rest, text) in [
         (Action::SetIncome, "/change", "Change name and income"),
@@ -85,9 +92,13 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, Ov
         (Action::SetIncome, "/allowance", "Set the allowance"),
         (Action::SetMembers, "/members", "Add a member"),
     ] {
-        if can(action) {
+        if can(action) && !team.archived {
             actions.push(link(at(id, rest), text));
         }
+    }
+    if can(Action::SetIncome) {
+        let text = if team.archived { "Restore the team" } else { "Archive the team" };
+        actions.push(link(at(id, "/archive"), text));
     }
     let page = OverviewPage {
         path: at(id, ""),
@@ -144,7 +155,7 @@ async fn new_form(plain: &Plain, viewer: &Viewer, pool: Option<&PoolId>) -> Resu
     let pools: Vec<(String, String)> = setup
         .pools
         .iter()
-        .filter(|pool| viewer.can(Action::SetIncome, Object::Pool(&pool.id)))
+        .filter(|pool| !pool.archived && viewer.can(Action::SetIncome, Object::Pool(&pool.id)))
         .map(|pool| (pool.id.to_string(), pool.name.clone()))
         .collect();
     if pools.is_empty() {
@@ -187,7 +198,7 @@ async fn add(plain: Plain, viewer: Viewer, origin: Origin, posted: Posted) -> Re
         else {
             return Err(AppError::internal("a value without a fault"));
         };
-        let team = Team { id, pool, name, income, leverage_thousandths };
+        let team = Team { id, pool, name, income, leverage_thousandths, archived: false };
         plain.state().services().add_team(doer(&viewer, &origin, &posted), &team).await?;
         Ok(team.id)
     };
