@@ -303,7 +303,7 @@ impl Running {
 /// Begins where the store ends.
 async fn resume(store: &Store, clock: &dyn Clock) -> Result<Live, AppError> {
     Ok(match cycle::newest_cycle(store).await? {
-        Some(ClearedCycle { clock, cleared }) => Live::new(clock, Some(cleared)),
+        Some(ClearedCycle { clock, cleared, .. }) => Live::new(clock, Some(cleared)),
         None => Live::new(clock_before_first(clock.now()), None),
     })
 }

@@ -28,6 +28,11 @@ pub(crate) const CYCLE_SECONDS: &str = "quota_marketplace_cycle_duration_seconds
 /// Cycles cleared, by result (`cleared`, `failed`); recorded by the loop.
 pub(crate) const CYCLES: &str = "quota_marketplace_cycles_total";
 
+/// Chips of jobs that cuts of supply stopped; recorded by the loop.
+pub(crate) const RECLAIMED: &str = "quota_marketplace_reclaimed_chips_total";
+/// The same within the last hour: what jobs go through.
+pub(crate) const CHURN: &str = "quota_marketplace_reclaimed_chips_last_hour";
+
 /// The process's recorder. There is one, however many servers a test starts.
 pub(crate) fn recorder() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
@@ -64,4 +69,6 @@ fn describe() {
     metrics::describe_gauge!(UNSETTLED_AGE, Unit::Seconds, "Time since the oldest use not yet charged for");
     metrics::describe_histogram!(CYCLE_SECONDS, Unit::Seconds, "Time a cycle's transaction took");
     metrics::describe_counter!(CYCLES, Unit::Count, "Cycles, by result");
+    metrics::describe_counter!(RECLAIMED, Unit::Count, "Chips of jobs that cuts of supply stopped");
+    metrics::describe_gauge!(CHURN, Unit::Count, "Chips of jobs that cuts stopped within an hour");
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use common::ids::{ChipTypeId, TeamId};
 use common::instant::Instant;
-use common::money::MicroCredits;
+use common::money::{MicroCredits, Price};
 use market::placement::occupied_seconds;
 
-use super::state::MarketState;
+use super::state::{InUse, MarketState};
 use crate::error::AppError;
 use crate::store::history::{seconds_between, step_start};
 use crate::store::usage::Usage;
@@ -18,17 +18,29 @@ struct Job {
     team: TeamId,
     chip_type: ChipTypeId,
     chips: u64,
-    is_paid: bool,
+    /// What a chip costs in an hour.
+    price: Price,
+    kind: Kind,
     /// Seconds from the start of the stretch in which it occupies its chips.
     seconds: u64,
 }
 
+/// How a job uses its chips.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Paid,
+    Over,
+    Free,
+}
+
 /// A team's use of one chip type in one piece, in chip-seconds.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Used {
     granted: u64,
     paid: u64,
     free: u64,
+    /// Over quota, each with its price.
+    over: Vec<(Price, u64)>,
 }
 
 impl MarketState {
@@ -70,13 +82,20 @@ impl MarketState {
     fn jobs(&self, stretch_seconds: u64) -> Vec<Job> {
         let cycle_seconds = u64::from(self.organisation.cycle_seconds);
         let jobs = self.bids.iter().filter_map(|(number, standing)| {
-            let (chip_type, chips, is_paid) = standing.in_use()?;
+            let in_use = standing.in_use()?;
+            let (chips, team) = (in_use.chips(), &standing.version.team);
+            let (chip_type, kind, price) = match in_use {
+                InUse::Paid(chip_type, _) => (chip_type, Kind::Paid, self.local_price(team, chip_type)),
+                InUse::Over(over) => (&over.chip_type, Kind::Over, over.price),
+                InUse::Free(chip_type, _) => (chip_type, Kind::Free, Price::default()),
+            };
             Some(Job {
                 number: *number,
-                team: standing.version.team.clone(),
+                team: team.clone(),
                 chip_type: chip_type.clone(),
                 chips: chips.0,
-                is_paid,
+                price,
+                kind,
                 seconds: occupied_seconds(stretch_seconds, cycle_seconds, standing.work_left(), chips),
             })
         });
@@ -103,10 +122,13 @@ impl MarketState {
         for job in jobs {
             let chip_seconds = job.chips * job.seconds.saturating_sub(offset).min(seconds);
             let used = used.entry((job.team.clone(), job.chip_type.clone())).or_default();
-            *(if job.is_paid { &mut used.paid } else { &mut used.free }) += chip_seconds;
-            let price = if job.is_paid { self.local_price(&job.team, &job.chip_type).0 } else { 0 };
-            if price > 0 && chip_seconds > 0 {
-                let cost = u128::from(price) * u128::from(chip_seconds);
+            match job.kind {
+                Kind::Paid => used.paid += chip_seconds,
+                Kind::Over => used.over.push((job.price, chip_seconds)),
+                Kind::Free => used.free += chip_seconds,
+            }
+            if job.price.0 > 0 && chip_seconds > 0 {
+                let cost = u128::from(job.price.0) * u128::from(chip_seconds);
                 *self.accounting.costs.entry(job.number).or_default() += cost;
             }
         }
@@ -128,9 +150,13 @@ impl MarketState {
         let starts_at = self.piece_start(at);
         let Some(state) = self.teams.get_mut(&team) else { return Ok(()) };
         let charge = state.charges.entry(chip_type.clone()).or_default();
-        charge.meter.run(price.0, used.paid);
-        charge.chip_seconds += used.paid;
-        charge.is_owed |= price.0 > 0 && used.paid > 0;
+        let mut paid = 0;
+        for (price, chip_seconds) in used.over.into_iter().chain([(price, used.paid)]) {
+            charge.meter.run(price.0, chip_seconds);
+            charge.is_owed |= price.0 > 0 && chip_seconds > 0;
+            paid += chip_seconds;
+        }
+        charge.chip_seconds += paid;
         let cost = charge.meter.book().map_err(AppError::internal)?;
         let amount = charge.amount.checked_add(cost.0);
         charge.amount = amount.ok_or_else(|| {
@@ -147,7 +173,7 @@ impl MarketState {
             cost: MicroCredits::ZERO,
         });
         piece.granted_chip_seconds += used.granted;
-        piece.used_chip_seconds += used.paid;
+        piece.used_chip_seconds += paid;
         piece.opportunistic_chip_seconds += used.free;
         piece.cost = MicroCredits(piece.cost.0.saturating_add(cost.0));
         Ok(())

@@ -16,7 +16,7 @@ use super::stored::{self, StoredCycle};
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
 use crate::store::bids;
-use crate::store::entities::Setup;
+use crate::store::entities::{self, Setup};
 use crate::store::ledger::{self, Book};
 use crate::store::results::{self, Cycle, Rows};
 
@@ -71,6 +71,7 @@ impl MarketState {
             .extend(rows.pool_prices.into_iter().map(|row| ((row.pool.clone(), row.chip_type.clone()), row)));
         self.quotas
             .extend(rows.quotas.into_iter().map(|row| ((row.team.clone(), row.chip_type.clone()), row)));
+        self.supplies = rows.prices.iter().map(|row| (row.chip_type.clone(), row.supply.0)).collect();
         for row in rows.bids {
             if let Some(standing) = self.bids.get_mut(&row.bid) {
                 standing.result = Some((row, at));
@@ -119,6 +120,9 @@ impl MarketState {
                 standing.done_chip_seconds = standing.done_by_result(cycle.starts_at);
             }
         }
+        state.cut_policy = entities::in_cycle(tx, number).await?.pop().unwrap_or_default();
+        let supplies = results::prices(tx, number, number, None).await?;
+        state.supplies = supplies.into_iter().map(|row| (row.chip_type, row.supply.0)).collect();
         let prices = results::pool_prices_in(tx, number).await?;
         state.prices =
             prices.into_iter().map(|row| ((row.pool.clone(), row.chip_type.clone()), row)).collect();

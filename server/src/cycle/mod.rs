@@ -10,6 +10,7 @@ mod again;
 mod allowances;
 mod elapse;
 mod load;
+mod over_quota;
 mod record;
 mod run;
 mod state;
@@ -44,6 +45,8 @@ pub struct ClearedCycle {
     pub clock: MarketClock,
     /// Inputs and outcome.
     pub cleared: Cleared,
+    /// Chips of jobs that a cut stopped in it.
+    pub reclaimed: u64,
 }
 
 /// Clears cycles; keeps the state of the market from one to the next.
@@ -91,7 +94,9 @@ impl Clearing {
         write(tx, &mut state, &advance, at, started).await?;
         let clock = market_clock(&state.organisation, cycle, at);
         self.state = Some(state);
-        Ok(ClearedCycle { clock, cleared: Cleared { snapshot: advance.snapshot, outcome: advance.outcome } })
+        let reclaimed = advance.rows.reclaims.iter().map(|row| row.chips.0).sum();
+        let cleared = Cleared { snapshot: advance.snapshot, outcome: advance.outcome };
+        Ok(ClearedCycle { clock, cleared, reclaimed })
     }
 
     /// The state after the last cycle: the kept one where it is that, else made from the store.
@@ -211,6 +216,7 @@ async fn put_into_effect(
         pools: entities::put_into_effect(tx, cycle).await?,
         owned: entities::put_into_effect(tx, cycle).await?,
         teams: entities::put_into_effect(tx, cycle).await?,
+        cut_policies: entities::put_into_effect(tx, cycle).await?,
         bids: bids::put_into_effect(tx, cycle).await?,
     })
 }

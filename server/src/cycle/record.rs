@@ -8,10 +8,11 @@ use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
 use market::Outcome;
 use market::placement::Opportunistic;
 
+use super::over_quota::Decided;
 use super::state::{MarketState, Standing};
 use crate::error::AppError;
 use crate::store::bids::BidState;
-use crate::store::results::{BidResult, ChipTypePrice, PoolPrice, Rows, TeamQuota};
+use crate::store::results::{BidResult, ChipTypePrice, OverQuota, PoolPrice, Rows, TeamQuota};
 
 impl MarketState {
     /// Puts an outcome in force; the answer is the rows to store. `numbers` are those of the outcome's bids.
@@ -21,6 +22,10 @@ impl MarketState {
         numbers: &[u64],
         free: &[Opportunistic],
     ) -> Result<Rows, AppError> {
+        // Before anything of the outcome is in force: it is compared with what is.
+        let Decided { kept, reclaims } = self.decide_over_quota(outcome, numbers, free);
+        self.supplies =
+            outcome.chip_types.iter().map(|market| (market.id.clone(), market.supply.0)).collect();
         let teams_of_bids: BTreeMap<&BidId, &TeamId> =
             self.bids.values().map(|standing| (&standing.version.id, &standing.version.team)).collect();
         let mut free_by_team: BTreeMap<(TeamId, ChipTypeId), u64> = BTreeMap::new();
@@ -36,7 +41,8 @@ impl MarketState {
             prices: prices(outcome, &free_by_type),
             pool_prices: self.record_pool_prices(outcome),
             quotas: self.record_quotas(outcome, free_by_team),
-            bids: self.record_bids(outcome, numbers, free)?,
+            bids: self.record_bids(outcome, numbers, free, kept)?,
+            reclaims,
         })
     }
 
@@ -108,6 +114,7 @@ impl MarketState {
         outcome: &Outcome,
         numbers: &[u64],
         free: &[Opportunistic],
+        mut kept: BTreeMap<u64, OverQuota>,
     ) -> Result<Vec<BidResult>, AppError> {
         let free: BTreeMap<&BidId, &Opportunistic> =
             free.iter().map(|placed| (&placed.bid, placed)).collect();
@@ -117,12 +124,14 @@ impl MarketState {
             let standing =
                 standing.ok_or_else(|| AppError::internal("the outcome's bids are not the snapshot's"))?;
             let free = free.get(&bid.id).map(|placed| (placed.chip_type.clone(), placed.chips));
-            rows.extend(standing.record(outcome, bid.chip_type.clone(), bid.chips, free, bid.reason));
+            let over = kept.remove(number);
+            let chips = (bid.chip_type.clone(), bid.chips);
+            rows.extend(standing.record(outcome, chips, free, over, bid.reason));
         }
         for standing in self.bids.values_mut().filter(|standing| standing.version.state == BidState::Paused) {
             // A paused bid has nothing and chose nothing; it begins anew when it is resumed.
             if standing.result.is_some() {
-                rows.extend(standing.record(outcome, None, Chips(0), None, Reason::Paused));
+                rows.extend(standing.record(outcome, (None, Chips(0)), None, None, Reason::Paused));
             }
         }
         rows.sort_by_key(|row| row.bid);
@@ -136,14 +145,14 @@ impl Standing {
     fn record(
         &mut self,
         outcome: &Outcome,
-        chip_type: Option<ChipTypeId>,
-        chips: Chips,
+        (chip_type, chips): (Option<ChipTypeId>, Chips),
         opportunistic: Option<(ChipTypeId, Chips)>,
+        over: Option<OverQuota>,
         reason: Reason,
     ) -> Option<BidResult> {
         let same = self.result.as_ref().is_some_and(|(before, _)| {
-            (&before.chip_type, before.chips, &before.opportunistic, before.reason)
-                == (&chip_type, chips, &opportunistic, reason)
+            (&before.chip_type, before.chips, &before.opportunistic, &before.over, before.reason)
+                == (&chip_type, chips, &opportunistic, &over, reason)
         });
         if same && self.done_by_result(outcome.time) == self.done_chip_seconds {
             return None;
@@ -154,6 +163,7 @@ impl Standing {
             chip_type,
             chips,
             opportunistic,
+            over,
             reason,
             done_chip_seconds: self.done_chip_seconds,
         };

@@ -14,7 +14,7 @@ use crate::store::entities::{self, Organisation};
 use crate::store::finance::spend;
 use crate::store::history::step_start;
 use crate::store::{Store, results, rollup};
-use crate::telemetry::{CYCLE_SECONDS, CYCLES};
+use crate::telemetry::{CYCLE_SECONDS, CYCLES, RECLAIMED};
 
 /// Longest sleep: the clock is looked at again after it, so that a clock that is set or a machine that slept is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
@@ -89,6 +89,7 @@ async fn clear_or_follow(
     if let Some(cycle) = clear_due(store, clearing, now).await? {
         metrics::histogram!(CYCLE_SECONDS).record(started.elapsed().as_secs_f64());
         metrics::counter!(CYCLES, "result" => "cleared").increment(1);
+        metrics::counter!(RECLAIMED).increment(cycle.reclaimed);
         tracing::info!(
             cycle = cycle.clock.cycle,
             bids = cycle.cleared.snapshot.bids.len(),
@@ -119,11 +120,12 @@ pub async fn newest_cycle(store: &Store) -> Result<Option<ClearedCycle>, AppErro
     Ok(Some(ClearedCycle {
         clock: market_clock(&organisation.unwrap_or_default(), last.number, last.starts_at),
         cleared: rebuilt.cleared,
+        reclaimed: 0,
     }))
 }
 
 fn publish(live: &Live, cycle: ClearedCycle) {
-    let ClearedCycle { clock, cleared: Cleared { snapshot, outcome } } = cycle;
+    let ClearedCycle { clock, cleared: Cleared { snapshot, outcome }, .. } = cycle;
     live.cleared(clock, Cleared { snapshot, outcome });
 }
 

@@ -14,10 +14,11 @@ use market::snapshot::{Bid, LastPrice, OwnedChips, Snapshot};
 
 use super::allowances::Allowances;
 use crate::store::bids::{BidState, BidVersion};
+use crate::store::cuts::CutPolicy;
 use crate::store::entities::{ChipType, Organisation, OwnedSupply, Pool, Team};
 use crate::store::history::seconds_between;
 use crate::store::ledger::Book;
-use crate::store::results::{BidResult, PoolPrice, TeamQuota};
+use crate::store::results::{BidResult, OverQuota, PoolPrice, TeamQuota};
 use crate::store::usage::Usage;
 
 /// The market between two cycles.
@@ -39,6 +40,9 @@ pub(crate) struct MarketState {
     pub(crate) prices: BTreeMap<(PoolId, ChipTypeId), PoolPrice>,
     /// Quotas in force.
     pub(crate) quotas: BTreeMap<(TeamId, ChipTypeId), TeamQuota>,
+    /// All chips of each type in the cycle in force.
+    pub(crate) supplies: BTreeMap<ChipTypeId, u64>,
+    pub(crate) cut_policy: CutPolicy,
     pub(crate) accounting: Accounting,
     pub(crate) allowances: Allowances,
     pub(crate) book: Book,
@@ -114,7 +118,29 @@ pub(crate) struct Changes {
     pub(crate) pools: Vec<Pool>,
     pub(crate) owned: Vec<OwnedSupply>,
     pub(crate) teams: Vec<Team>,
+    pub(crate) cut_policies: Vec<CutPolicy>,
     pub(crate) bids: Vec<BidVersion>,
+}
+
+/// The chips that a bid uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InUse<'a> {
+    /// Within its team's quota, at the price in force.
+    Paid(&'a ChipTypeId, Chips),
+    /// Over quota, at a price of its own.
+    Over(&'a OverQuota),
+    /// For nothing, as long as nobody wins them.
+    Free(&'a ChipTypeId, Chips),
+}
+
+impl InUse<'_> {
+    /// How many.
+    pub(crate) const fn chips(self) -> Chips {
+        match self {
+            Self::Paid(_, chips) | Self::Free(_, chips) => chips,
+            Self::Over(over) => over.chips,
+        }
+    }
 }
 
 impl TeamState {
@@ -130,12 +156,13 @@ impl Standing {
         Self { version, result: None, done_chip_seconds: 0 }
     }
 
-    /// The chips it uses now, and whether they are paid for.
-    pub(crate) fn in_use(&self) -> Option<(&ChipTypeId, Chips, bool)> {
+    /// The chips it uses now.
+    pub(crate) fn in_use(&self) -> Option<InUse<'_>> {
         let (result, _) = self.result.as_ref()?;
-        match (&result.chip_type, &result.opportunistic) {
-            (Some(chip_type), _) if result.chips.0 > 0 => Some((chip_type, result.chips, true)),
-            (_, Some((chip_type, chips))) => Some((chip_type, *chips, false)),
+        match (&result.chip_type, &result.opportunistic, &result.over) {
+            (Some(chip_type), ..) if result.chips.0 > 0 => Some(InUse::Paid(chip_type, result.chips)),
+            (.., Some(over)) => Some(InUse::Over(over)),
+            (_, Some((chip_type, chips)), _) => Some(InUse::Free(chip_type, *chips)),
             _ => None,
         }
     }
@@ -148,7 +175,7 @@ impl Standing {
     /// Chip-seconds done at an instant by what is stored: those at the last result's start, and its chips since then.
     pub(crate) fn done_by_result(&self, at: Instant) -> u64 {
         let Some((result, since)) = &self.result else { return 0 };
-        let chips = self.in_use().map_or(0, |(_, chips, _)| chips.0);
+        let chips = self.in_use().map_or(0, |used| used.chips().0);
         let seconds = seconds_between(*since, at).unsigned_abs();
         result.done_chip_seconds.saturating_add(chips.saturating_mul(seconds))
     }
@@ -176,6 +203,8 @@ impl MarketState {
             bids: BTreeMap::new(),
             prices: BTreeMap::new(),
             quotas: BTreeMap::new(),
+            supplies: BTreeMap::new(),
+            cut_policy: CutPolicy::default(),
             accounting: Accounting::default(),
             allowances: Allowances::default(),
             book,
@@ -208,6 +237,9 @@ impl MarketState {
             if let Some(pool) = self.pools.get_mut(&owned.pool) {
                 pool.owned.insert(owned.chip_type, owned.chips);
             }
+        }
+        if let Some(policy) = changes.cut_policies.into_iter().next_back() {
+            self.cut_policy = policy;
         }
         for team in changes.teams {
             let new = || TeamState::new(team.clone(), 0);

@@ -89,6 +89,7 @@ impl Inputs {
         self.read_versions(tx, (from, to), |changes| &mut changes.pools).await?;
         self.read_versions(tx, (from, to), |changes| &mut changes.owned).await?;
         self.read_versions(tx, (from, to), |changes| &mut changes.teams).await?;
+        self.read_versions(tx, (from, to), |changes| &mut changes.cut_policies).await?;
         for (cycle, version) in bids::stamped(tx, from, to).await? {
             if matches!(version.state, BidState::Served | BidState::Expired) {
                 self.ended.entry(cycle).or_default().push(version);

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::AppState;
 use crate::auth::Client;
 use crate::error::AppError;
-use crate::telemetry::{CYCLE, CYCLE_AGE, STALE, UNSETTLED_AGE};
+use crate::telemetry::{CHURN, CYCLE, CYCLE_AGE, STALE, UNSETTLED_AGE};
 
 /// All metrics in Prometheus' text form, for this machine only unless `server.open_metrics` says otherwise.
 #[utoipa::path(
@@ -41,6 +41,10 @@ pub(super) async fn metrics(
     match state.market().unsettled_since().await {
         Ok(since) => metrics::gauge!(UNSETTLED_AGE).set(since.map_or(0.0, seconds)),
         Err(error) => tracing::warn!(cause = %error.private_context(), "unsettled age unknown: {error}"),
+    }
+    match state.market().reclaimed_last_hour().await {
+        Ok(chips) => metrics::gauge!(CHURN).set(chips as f64),
+        Err(error) => tracing::warn!(cause = %error.private_context(), "churn unknown: {error}"),
     }
     let text = state.metrics().render();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");

@@ -8,6 +8,7 @@ mod backend;
 mod bids;
 mod budget;
 mod cookies;
+mod cuts;
 mod events;
 mod exports;
 mod extract;
@@ -172,6 +173,7 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(jobs::routes())
                 .merge(reconciliation::routes())
                 .merge(supply::routes())
+                .merge(cuts::routes())
                 .merge(what_if::routes()),
         )
         .routes(routes!(health::healthz))

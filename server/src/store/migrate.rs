@@ -38,6 +38,7 @@ macro_rules! steps {
             12 "0012" "supply",
             20 "0020" "allowances",
             22 "0022" "what_if",
+            32 "0032" "cuts",
         )
     };
 }

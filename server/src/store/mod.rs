@@ -11,6 +11,7 @@ pub mod audit;
 pub mod bids;
 pub mod budget;
 pub mod credit_value;
+pub mod cuts;
 pub(crate) mod db;
 pub mod demo;
 pub mod entities;

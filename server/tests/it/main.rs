@@ -12,6 +12,7 @@ mod client;
 mod commands;
 mod contract;
 mod crash;
+mod cuts;
 mod demo;
 #[cfg(target_os = "linux")]
 mod disk;

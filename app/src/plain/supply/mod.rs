@@ -1,6 +1,7 @@
 //! The supply as a page: what there is of each chip type and whose it is, how it went, and what is planned.
 
 mod compare;
+mod cuts;
 mod import;
 mod what_if;
 
@@ -13,6 +14,7 @@ use common::ids::ChipTypeId;
 use leptos::prelude::*;
 
 pub use self::compare::comparison;
+pub use self::cuts::{cuts, policy_words};
 pub use self::import::{ImportPage, import};
 pub use self::what_if::{AskPage, SORTS, answered, ask};
 use super::organisation::{Cell, ChangePage, Link, Listing, change, listed};
@@ -33,8 +35,8 @@ pub struct SupplyPage {
 }
 
 /// The pages about supply: address and name.
-const PAGES: [(&str, &str); 3] =
-    [("/supply", "Chips"), ("/supply/import", "Import"), ("/what-if", "What if")];
+const PAGES: [(&str, &str); 4] =
+    [("/supply", "Chips"), ("/supply/cuts", "Cuts"), ("/supply/import", "Import"), ("/what-if", "What if")];
 
 /// The navigation of the supply pages.
 #[must_use]

@@ -1,9 +1,9 @@
 //! Charges against chips used times price, from stored rows alone.
 //!
 //! For each team and chip type, what accounting steps charged plus what they carried over must be the sum over cycles of
-//! chips used times local price times seconds. Steps that cover a gap are left to the re-run: jobs may have ended in it.
+//! chips used times local price times seconds, and of chips over quota times their price times seconds. Steps that cover a gap are left to the re-run: jobs may have ended in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::ids::{ChipTypeId, TeamId};
 use common::instant::Instant;
@@ -13,11 +13,12 @@ use super::steps::Steps;
 use super::{Check, Difference, Figure, Report};
 use crate::error::AppError;
 use crate::store::Tx;
+use crate::store::bids;
 use crate::store::db::values;
 use crate::store::entities::{self, Organisation, Team};
 use crate::store::history::seconds_between;
 use crate::store::ledger;
-use crate::store::results::{self, PoolPrice, Rows, TeamQuota};
+use crate::store::results::{self, BidResult, PoolPrice, Rows, TeamQuota};
 
 /// Cycles read at once.
 const BATCH: u64 = 500;
@@ -33,6 +34,8 @@ struct Owed {
     quotas: BTreeMap<Key, u64>,
     prices: BTreeMap<(String, ChipTypeId), u64>,
     pools: BTreeMap<TeamId, String>,
+    /// Jobs over quota by the numbers of their bids: whose, how many chips, at what price.
+    over: BTreeMap<u64, (Key, u64, u64)>,
     owed: BTreeMap<Key, i128>,
     carried: BTreeMap<Key, i128>,
     has_gap: bool,
@@ -98,6 +101,7 @@ async fn compare(tx: &mut Tx, from: u64, to: u64, steps: &mut Steps<'_>) -> Resu
         let cycles =
             results::cycles_from(tx, cycle + 1, u32::try_from(last - cycle).unwrap_or(u32::MAX)).await?;
         let mut rows = results::rows_between(tx, cycle + 1, last).await?;
+        let over = OverQuota::between(tx, cycle + 1, last, (&rows, &owed.over)).await?;
         let mut charges = charges_between(tx, cycle + 1, last).await?;
         let mut settings =
             entities::stamped::<Organisation>(tx, cycle + 1, last).await?.into_iter().peekable();
@@ -117,13 +121,51 @@ async fn compare(tx: &mut Tx, from: u64, to: u64, steps: &mut Steps<'_>) -> Resu
                 let booked = charges.remove(&now.number).unwrap_or_default();
                 owed.settle(now.number, booked, &mut settled);
             }
-            owed.take(rows.remove(&now.number).unwrap_or_default());
+            let rows = rows.remove(&now.number).unwrap_or_default();
+            owed.take_over(now.number, &rows.bids, &over);
+            owed.take(rows);
             before = Some(now);
         }
         steps.advance(last - cycle);
         cycle = last;
     }
     Ok(settled)
+}
+
+/// What has to be known of jobs over quota in a stretch of cycles.
+#[derive(Default)]
+struct OverQuota {
+    teams: BTreeMap<u64, TeamId>,
+    /// Bids that end, by the cycle.
+    ended: BTreeMap<u64, Vec<u64>>,
+}
+
+impl OverQuota {
+    /// Looked for only where there are such jobs.
+    async fn between(
+        tx: &mut Tx,
+        from: u64,
+        to: u64,
+        (rows, before): (&BTreeMap<u64, Rows>, &BTreeMap<u64, (Key, u64, u64)>),
+    ) -> Result<Self, AppError> {
+        const TEAM: &str = "SELECT team FROM bid WHERE number = $1";
+        let mut found = Self::default();
+        let bids = rows.values().flat_map(|rows| &rows.bids).filter(|row| row.over.is_some());
+        for bid in bids.map(|row| row.bid).collect::<BTreeSet<u64>>() {
+            if let Some(mut row) = tx.row(TEAM, values![bid]).await? {
+                found.teams.insert(bid, row.id()?);
+            }
+        }
+        if found.teams.is_empty() && before.is_empty() {
+            return Ok(found);
+        }
+        for (cycle, version) in bids::stamped(tx, from, to).await? {
+            if version.state.is_end() {
+                found.ended.entry(cycle).or_default().push(version.number);
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// A charge: what was taken and what was carried over, in micro-credits and parts of one.
@@ -150,6 +192,10 @@ impl Owed {
         let (prices, quotas) =
             (results::pool_prices_in(tx, cycle).await?, results::quotas_in(tx, cycle).await?);
         owed.take(Rows { pool_prices: prices, quotas, ..Rows::default() });
+        let results: Vec<_> = results::bid_results_in(tx, cycle).await?.into_iter().map(|(row, _)| row).collect();
+        let rows = BTreeMap::from([(cycle, Rows { bids: results.clone(), ..Rows::default() })]);
+        let over = OverQuota::between(tx, cycle + 1, cycle, (&rows, &BTreeMap::new())).await?;
+        owed.take_over(cycle, &results, &over);
         for ((team, chip_type), carry) in ledger::charge_carries(tx, cycle).await? {
             let parse = |text: &str| text.parse::<TeamId>().map_err(AppError::internal);
             let chip_type = chip_type.parse().map_err(AppError::internal)?;
@@ -167,6 +213,23 @@ impl Owed {
         }
     }
 
+    /// Takes over what results say of jobs over quota; one that ends or says nothing of it is none.
+    fn take_over(&mut self, cycle: u64, results: &[BidResult], known: &OverQuota) {
+        for row in results {
+            let over = row.over.as_ref().zip(known.teams.get(&row.bid));
+            match over {
+                Some((over, team)) => {
+                    let key = (team.clone(), over.chip_type.clone());
+                    self.over.insert(row.bid, (key, over.chips.0, over.price.0));
+                }
+                None => drop(self.over.remove(&row.bid)),
+            }
+        }
+        for bid in known.ended.get(&cycle).into_iter().flatten() {
+            self.over.remove(bid);
+        }
+    }
+
     fn elapse(&mut self, from: Instant, to: Instant, cycle_seconds: u32) {
         let seconds = seconds_between(from, to);
         self.has_gap |= seconds > i64::from(cycle_seconds);
@@ -175,6 +238,10 @@ impl Owed {
             let price = self.prices.get(&(pool, chip_type.clone())).copied().unwrap_or(0);
             let parts = i128::from(*used) * i128::from(price) * i128::from(seconds);
             *self.owed.entry((team.clone(), chip_type.clone())).or_default() += parts;
+        }
+        for (key, chips, price) in self.over.values() {
+            let parts = i128::from(*chips) * i128::from(*price) * i128::from(seconds);
+            *self.owed.entry(key.clone()).or_default() += parts;
         }
     }
 

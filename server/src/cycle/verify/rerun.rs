@@ -115,6 +115,7 @@ fn clear_again(
         compare(Check::Rows, number, "pool price", &rows.pool_prices, &advance.rows.pool_prices)?;
         compare(Check::Rows, number, "quota", &rows.quotas, &advance.rows.quotas)?;
         compare(Check::Rows, number, "result of a bid", &rows.bids, &advance.rows.bids)?;
+        compare(Check::Rows, number, "reclaim", &rows.reclaims, &advance.rows.reclaims)?;
     }
     if stored.cycle.step != advance.step.number {
         let (stored, found) = (stored.cycle.step, advance.step.number);

@@ -28,8 +28,7 @@ use super::live::LiveState;
 use crate::clock::Clock;
 use crate::error::AppError;
 use crate::policy::{Membership, Viewer};
-use crate::store::Store;
-use crate::store::results;
+use crate::store::{Store, cuts, results};
 
 /// Seconds past its time after which a cycle counts as overdue, at least.
 const GRACE_SECONDS: i64 = 5;
@@ -121,6 +120,15 @@ impl MarketReader {
     pub async fn unsettled_since(&self) -> Result<Option<Instant>, AppError> {
         let mut tx = self.store.read().await?;
         results::unsettled_since(&mut tx).await
+    }
+
+    /// Chips of jobs that cuts of supply stopped within the last hour.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn reclaimed_last_hour(&self) -> Result<u64, AppError> {
+        let since = self.now().plus_seconds(-3_600);
+        cuts::reclaimed_since(&mut self.store.read().await?, since).await
     }
 
     /// The clocks of the cycles between two, both excluded, oldest first.

@@ -4,6 +4,7 @@
 //! Whatever is planned becomes ordinary versions in the cycle that is due (`plan`), so that a cycle follows from its
 //! versions alone, whoever wrote them and when.
 
+mod cuts;
 mod edit;
 pub(crate) mod effect;
 pub(crate) mod import;

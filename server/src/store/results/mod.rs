@@ -12,6 +12,7 @@ use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 use common::money::Price;
 
+use super::cuts::{self, Reclaim};
 use super::db::{Row, Tx, Value, values};
 use crate::error::AppError;
 pub use cycles::{
@@ -89,10 +90,23 @@ pub struct BidResult {
     pub chips: Chips,
     /// Chips it uses for free, and their type.
     pub opportunistic: Option<(ChipTypeId, Chips)>,
+    /// Chips that it uses over quota.
+    pub over: Option<OverQuota>,
     /// Why.
     pub reason: Reason,
     /// Chip-seconds of its work done when the cycle began.
     pub done_chip_seconds: u64,
+}
+
+/// Chips that a bid uses though it is granted none any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverQuota {
+    /// Their type.
+    pub chip_type: ChipTypeId,
+    /// How many.
+    pub chips: Chips,
+    /// What each costs, in local credits per chip-hour.
+    pub price: Price,
 }
 
 macro_rules! price_columns {
@@ -245,7 +259,8 @@ pub async fn quota_changes(tx: &mut Tx, from: u64, to: u64) -> Result<Vec<TeamQu
 
 macro_rules! bid_result_columns {
     () => {
-        "r.cycle, r.bid, r.chip_type, r.chips, r.opportunistic_type, r.opportunistic_chips, r.reason, r.done_chip_seconds"
+        "r.cycle, r.bid, r.chip_type, r.chips, r.opportunistic_type, r.opportunistic_chips, r.reason, r.done_chip_seconds, \
+         r.over_type, r.over_chips, r.over_price"
     };
 }
 
@@ -257,14 +272,18 @@ pub(in crate::store) fn bid_result_from_row(row: &mut Row) -> Result<BidResult, 
     let (opportunistic_type, opportunistic_chips) = (row.optional_id()?, row.unsigned()?);
     let reason =
         serde_json::from_value(serde_json::Value::String(row.text()?)).map_err(AppError::internal)?;
+    let done_chip_seconds = row.unsigned()?;
+    let (over_type, over_chips, over_price) = (row.optional_id()?, row.unsigned()?, row.unsigned()?);
+    let over = |chip_type| OverQuota { chip_type, chips: Chips(over_chips), price: Price(over_price) };
     Ok(BidResult {
         cycle,
         bid,
         chip_type,
         chips: Chips(chips),
         opportunistic: opportunistic_type.map(|chip_type| (chip_type, Chips(opportunistic_chips))),
+        over: over_type.map(over),
         reason,
-        done_chip_seconds: row.unsigned()?,
+        done_chip_seconds,
     })
 }
 
@@ -314,6 +333,9 @@ pub(crate) async fn rows_between(tx: &mut Tx, from: u64, to: u64) -> Result<BTre
         let row = bid_result_from_row(&mut row)?;
         cycles.entry(row.cycle).or_default().bids.push(row);
     }
+    for row in cuts::reclaims(tx, from, to).await? {
+        cycles.entry(row.cycle).or_default().reclaims.push(row);
+    }
     Ok(cycles)
 }
 
@@ -324,6 +346,7 @@ pub(crate) struct Rows {
     pub(crate) pool_prices: Vec<PoolPrice>,
     pub(crate) quotas: Vec<TeamQuota>,
     pub(crate) bids: Vec<BidResult>,
+    pub(crate) reclaims: Vec<Reclaim>,
 }
 
 /// Writes what a cycle decided.
@@ -345,17 +368,22 @@ pub(crate) async fn insert_rows(tx: &mut Tx, rows: &Rows) -> Result<(), AppError
         values![row.cycle, row.team.as_str(), row.chip_type.as_str(), asked, quota, used, opportunistic]
     });
     tx.insert(concat!("INSERT INTO team_quota (", quota_columns!(), ")"), quotas.collect()).await?;
-    let bids: Vec<[Value; 8]> = rows.bids.iter().map(bid_result_values).collect::<Result<_, _>>()?;
+    cuts::insert_reclaims(tx, &rows.reclaims).await?;
+    let bids: Vec<[Value; 11]> = rows.bids.iter().map(bid_result_values).collect::<Result<_, _>>()?;
     const BIDS: &str = "INSERT INTO bid_result (cycle, bid, chip_type, chips, opportunistic_type, \
-                        opportunistic_chips, reason, done_chip_seconds)";
+                        opportunistic_chips, reason, done_chip_seconds, over_type, over_chips, over_price)";
     tx.insert(BIDS, bids).await
 }
 
-fn bid_result_values(row: &BidResult) -> Result<[Value; 8], AppError> {
+fn bid_result_values(row: &BidResult) -> Result<[Value; 11], AppError> {
     let reason = serde_json::to_value(row.reason).map_err(AppError::internal)?;
     let (free_type, free_chips) = match &row.opportunistic {
         Some((chip_type, chips)) => (Some(chip_type.as_str()), chips.0),
         None => (None, 0),
+    };
+    let (over_type, over_chips, over_price) = match &row.over {
+        Some(over) => (Some(over.chip_type.as_str()), over.chips.0, over.price.0),
+        None => (None, 0, 0),
     };
     Ok(values![
         row.cycle,
@@ -366,5 +394,8 @@ fn bid_result_values(row: &BidResult) -> Result<[Value; 8], AppError> {
         free_chips,
         reason.as_str(),
         row.done_chip_seconds,
+        over_type,
+        over_chips,
+        over_price,
     ])
 }

@@ -1,6 +1,7 @@
 //! The supply pages: what there is, and forms that change it, each shown with its effect before it is confirmed.
 
 mod change;
+mod cuts;
 mod import;
 mod plans;
 mod what_if;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> Router<AppState> {
         .merge(change::routes())
         .merge(plans::routes())
         .merge(import::routes())
+        .merge(cuts::routes())
         .merge(what_if::routes())
 }
 
