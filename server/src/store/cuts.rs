@@ -114,9 +114,8 @@ pub(crate) async fn last_reclaims(
         b.id, (SELECT v.name FROM bid_version v WHERE v.bid = r.bid ORDER BY v.version DESC LIMIT 1) FROM reclaim r \
         JOIN cycle c ON c.number = r.cycle JOIN bid b ON b.number = r.bid ORDER BY r.cycle DESC, r.bid LIMIT $1";
     let mut rows = tx.rows(SQL, values![limit]).await?;
-    let read = rows.iter_mut().map(|row| {
-        Ok((reclaim_from_row(row)?, Instant(row.int()?), row.id()?, row.text()?))
-    });
+    let read =
+        rows.iter_mut().map(|row| Ok((reclaim_from_row(row)?, Instant(row.int()?), row.id()?, row.text()?)));
     read.collect()
 }
 

@@ -26,7 +26,8 @@ async fn answers(test: &TestStore, now: Instant) -> Vec<String> {
         blank_clear_micros(&mut value);
         value.to_string()
     }
-    let ClearedCycle { clock, cleared, .. } = newest_cycle(&test.store).await.expect("reads").expect("a cycle");
+    let ClearedCycle { clock, cleared, .. } =
+        newest_cycle(&test.store).await.expect("reads").expect("a cycle");
     let (cycle, live) = (clock.cycle, Live::new(clock, Some(cleared)));
     let reader = MarketReader::new(test.store.clone(), Arc::new(SettableClock::new(now)), live.subscribe());
     let (a100, research) = ("A100".parse().expect("an id"), "research".parse().expect("an id"));

@@ -18,8 +18,14 @@ async fn markets() -> Vec<TestApp> {
         create(&test.store).await;
         let app = TestApp::on(test).await;
         let mut tx = app.store.store.write().await.unwrap();
-        let gangs = [("a", "speech", 8, "3.00"), ("b", "vision", 8, "2.00"), ("c", "ads", 8, "1.00"), ("d", "ads", 16, "0.50"),
-            ("e", "ads", 8, "0.90"), ("f", "speech", 8, "0.40")];
+        let gangs = [
+            ("a", "speech", 8, "3.00"),
+            ("b", "vision", 8, "2.00"),
+            ("c", "ads", 8, "1.00"),
+            ("d", "ads", 16, "0.50"),
+            ("e", "ads", 8, "0.90"),
+            ("f", "speech", 8, "0.40"),
+        ];
         let new = gangs.map(|(id, team, chips, limit)| {
             let mut gang = bid(id, team, "A100", chips);
             gang.terms.alternatives[0].min_chips = Chips(chips);
@@ -47,7 +53,8 @@ async fn state(app: &TestApp) -> (u64, Vec<(u64, String)>) {
     let view = cuts(app).await;
     let over = view["over_quota"].as_array().unwrap().iter().map(|job| job["chips"].as_u64().unwrap()).sum();
     let reclaims = view["reclaims"].as_array().unwrap().iter();
-    let reclaims = reclaims.map(|row| (row["chips"].as_u64().unwrap(), row["why"].as_str().unwrap().to_owned()));
+    let reclaims =
+        reclaims.map(|row| (row["chips"].as_u64().unwrap(), row["why"].as_str().unwrap().to_owned()));
     (over, reclaims.collect())
 }
 
@@ -95,17 +102,28 @@ async fn kept_jobs_run_on_over_quota_pay_at_most_their_limit_and_end_when_they_a
         assert!(!over.is_empty(), "{}: {view}", app.store.name);
         for job in &over {
             let name = job["name"].as_str().unwrap();
-            let limit = match name { "job c" => 1.0, "job d" => 0.5, "job e" => 0.9, "job f" => 0.4, _ => 3.0 };
+            let limit = match name {
+                "job c" => 1.0,
+                "job d" => 0.5,
+                "job e" => 0.9,
+                "job f" => 0.4,
+                _ => 3.0,
+            };
             let price = job["price"].as_str().unwrap().parse::<f64>().unwrap();
             assert!(price > 0.0 && price <= limit, "{job}");
         }
         let running: u64 = over.iter().map(|job| job["chips"].as_u64().unwrap()).sum();
         assert!(running <= 24, "no more than was cut runs on: {view}");
         let page = app.admin().open("/supply/cuts").await;
-        assert!(page.body.contains("Over quota until drained") && page.body.contains("job "), "{}", page.body);
+        assert!(
+            page.body.contains("Over quota until drained") && page.body.contains("job "),
+            "{}",
+            page.body
+        );
         // Its member ends a job: it is drained.
         let outsider = app.outsider().await;
-        let ads = over.iter().filter(|job| job["team"] == "ads").map(|job| job["bid"].as_str().unwrap().to_owned());
+        let ads =
+            over.iter().filter(|job| job["team"] == "ads").map(|job| job["bid"].as_str().unwrap().to_owned());
         let ads: Vec<String> = ads.collect();
         app.forget();
         app.clear_many(5).await;
@@ -138,7 +156,8 @@ async fn t085_t088_reclaiming_goes_lowest_price_first_within_the_churn_limit_unt
             let before = state(&app).await.1;
             app.clear().await;
             let (over, reclaims) = state(&app).await;
-            let by_policy = reclaims[..reclaims.len() - before.len()].iter().filter(|(_, why)| why == "policy");
+            let by_policy =
+                reclaims[..reclaims.len() - before.len()].iter().filter(|(_, why)| why == "policy");
             let chips: u64 = by_policy.map(|(chips, _)| chips).sum();
             assert!(chips < 8 + 16, "{}: the limit and at most the rest of one gang", app.store.name);
             assert!(over <= over_before || over_before == u64::MAX, "it drains");
@@ -150,7 +169,10 @@ async fn t085_t088_reclaiming_goes_lowest_price_first_within_the_churn_limit_unt
         let last_hour = cuts(&app).await["reclaimed_last_hour"].as_u64().unwrap();
         assert!(last_hour >= taken.iter().sum(), "{last_hour}");
         let metrics = app.get("/metrics").await.body;
-        assert!(metrics.contains(&format!("quota_marketplace_reclaimed_chips_last_hour {last_hour}")), "{metrics}");
+        assert!(
+            metrics.contains(&format!("quota_marketplace_reclaimed_chips_last_hour {last_hour}")),
+            "{metrics}"
+        );
         let csv = app.get("/api/v1/supply/cuts?format=csv").await.body;
         assert!(csv.lines().count() > 2 && csv.contains(",policy,"), "{csv}");
         verifies(&app).await;
@@ -164,8 +186,13 @@ async fn the_policy_is_set_with_a_reason_and_refused_beside_its_field() {
     let refused = set_policy(&app, "keep", Some(4)).await;
     assert!(refused.status == 422 && refused.body.contains("churn_chips"), "{}", refused.body);
     assert_eq!(set_policy(&app, "reclaim", Some(0)).await.status, 422);
-    let page = app.admin().post("/supply/cuts/policy", &[("policy", "reclaim"), ("churn_chips", "x"), ("reason", "")]).await;
-    assert!(page.status == 422 && page.body.contains("f-churn_chips-error") && page.body.contains("value=\"x\""));
+    let page = app
+        .admin()
+        .post("/supply/cuts/policy", &[("policy", "reclaim"), ("churn_chips", "x"), ("reason", "")])
+        .await;
+    assert!(
+        page.status == 422 && page.body.contains("f-churn_chips-error") && page.body.contains("value=\"x\"")
+    );
     let fields = [("policy", "reclaim"), ("churn_chips", "64"), ("reason", "gently")];
     assert_eq!(app.admin().post("/supply/cuts/policy", &fields).await.status, 303);
     let view = cuts(&app).await;
@@ -174,7 +201,14 @@ async fn the_policy_is_set_with_a_reason_and_refused_beside_its_field() {
     let body = json!({"policy": "keep", "reason": "mine"});
     assert_eq!(engineer.json("PUT", "/api/v1/supply/cuts/policy", &body).await.status, 403);
     assert_eq!(engineer.get("/api/v1/supply/cuts").await.status, 404);
-    let stale = app.send_as(&crate::audit::viewer("ada", &[common::api::Role::Admin]), Method::PUT, "/api/v1/supply/cuts/policy",
-        &[("if-match", "\"old\"")], axum::body::Body::from(body.to_string())).await;
+    let stale = app
+        .send_as(
+            &crate::audit::viewer("ada", &[common::api::Role::Admin]),
+            Method::PUT,
+            "/api/v1/supply/cuts/policy",
+            &[("if-match", "\"old\"")],
+            axum::body::Body::from(body.to_string()),
+        )
+        .await;
     assert_eq!(stale.status, 412);
 }

@@ -18,7 +18,7 @@ pub use self::cuts::{cuts, policy_words};
 pub use self::import::{ImportPage, import};
 pub use self::what_if::{AskPage, SORTS, answered, ask};
 use super::organisation::{Cell, ChangePage, Link, Listing, change, listed};
-use crate::chart::{supply_change, supply_chart};
+use crate::chart::{layer_color, own_layers, supply_change, supply_chart};
 use crate::components::time::date_time;
 use crate::format;
 use crate::words::address;
@@ -328,6 +328,7 @@ fn over_time(view: &SupplyView, history: &SupplyHistory) -> AnyView {
             <div class="body">
                 <figure class="figure">
                     <qm-chart data=supply_chart(history) data-label=label></qm-chart>
+                    <figcaption>{legend(view, history)}</figcaption>
                 </figure>
                 <details>
                     <summary>"Table of changes"</summary>
@@ -337,6 +338,26 @@ fn over_time(view: &SupplyView, history: &SupplyHistory) -> AnyView {
         </section>
     }
     .into_any()
+}
+
+/// The layers of the chart, the lowest first.
+fn legend(view: &SupplyView, history: &SupplyHistory) -> AnyView {
+    let mut hands: Vec<_> = history.changes.iter().map(|level| level.pool.as_ref()).collect();
+    hands.sort_unstable();
+    hands.dedup();
+    let own = own_layers(hands.len());
+    let name = |hand: &Option<&common::ids::PoolId>| {
+        let pool = hand.and_then(|id| view.pools.iter().find(|pool| pool.pool == *id));
+        pool.map_or("Shared".to_owned(), |pool| pool.name.clone())
+    };
+    let mut names: Vec<String> = hands[..own].iter().map(name).collect();
+    if own < hands.len() {
+        names.push("Others".to_owned());
+    }
+    let items = names.into_iter().enumerate().map(|(index, name)| {
+        view! { <li class=format!("key-{}", layer_color(index))>{name}</li> }
+    });
+    view! { <ul class="legend">{items.collect_view()}</ul> }.into_any()
 }
 
 fn levels(changes: &[SupplyLevel]) -> AnyView {

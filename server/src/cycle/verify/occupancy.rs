@@ -192,7 +192,8 @@ impl Owed {
         let (prices, quotas) =
             (results::pool_prices_in(tx, cycle).await?, results::quotas_in(tx, cycle).await?);
         owed.take(Rows { pool_prices: prices, quotas, ..Rows::default() });
-        let results: Vec<_> = results::bid_results_in(tx, cycle).await?.into_iter().map(|(row, _)| row).collect();
+        let results: Vec<_> =
+            results::bid_results_in(tx, cycle).await?.into_iter().map(|(row, _)| row).collect();
         let rows = BTreeMap::from([(cycle, Rows { bids: results.clone(), ..Rows::default() })]);
         let over = OverQuota::between(tx, cycle + 1, cycle, (&rows, &BTreeMap::new())).await?;
         owed.take_over(cycle, &results, &over);

@@ -59,14 +59,21 @@ async fn form(plain: &Plain, viewer: &Viewer) -> Result<ChangePage, AppError> {
                 options: options.map(|(kind, text)| (kind.as_str().to_owned(), text.to_owned())).into(),
             },
             Input::Line(
-                Field { required: false, kind: "number", ..Field::text("churn_chips", "Chips in a cycle at most") }
-                    .with_hint("Only of reclaiming; the last job's gang may exceed it; left empty: no limit"),
+                Field {
+                    required: false,
+                    kind: "number",
+                    ..Field::text("churn_chips", "Chips in a cycle at most")
+                }
+                .with_hint("Only of reclaiming; the last job's gang may exceed it; left empty: no limit"),
             ),
         ],
         button: "Set the policy",
         now: vec![("Now", policy_words(view.policy, view.churn_chips.map(|chips| chips.to_string())))],
         effects: vec![
-            format!("It takes effect in cycle {}, the next one, also for jobs that are over quota by then.", view.next_cycle),
+            format!(
+                "It takes effect in cycle {}, the next one, also for jobs that are over quota by then.",
+                view.next_cycle
+            ),
             "Who runs on pays the price in force, but never more than the bid's limit.".to_owned(),
         ],
         listing: None,
