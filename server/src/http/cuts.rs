@@ -1,6 +1,5 @@
 //! What becomes of jobs that a cut leaves without quota, in the REST API.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;

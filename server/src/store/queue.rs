@@ -8,7 +8,7 @@ use common::money::{MicroCredits, Price};
 
 use super::bids::{BidVersion, columns, from_row as version_from_row};
 use super::db::{Row, Tx, values};
-use super::results::{BidResult, bid_result_columns, bid_result_from_row};
+use super::results::{BidResult, OverQuota, bid_result_columns, bid_result_from_row};
 use crate::error::AppError;
 
 /// A bid with all that a list shows of it and that is stored.
@@ -251,7 +251,7 @@ impl ListedBid {
         QueuePlace { position: self.version.terms.position, id: self.version.id.clone() }
     }
 
-    /// The chips it has since its last result, paid or free; none when it is over.
+    /// The chips it has since its last result, within quota, over it or free; none when it is over.
     #[must_use]
     pub fn in_use(&self) -> Chips {
         match &self.result {
@@ -270,6 +270,12 @@ impl ListedBid {
         self.version.terms.work_chip_seconds.map_or(done, |work| done.min(work))
     }
 
+    /// Chips used over quota, where it has some.
+    #[must_use]
+    pub fn over_quota(&self) -> Option<&OverQuota> {
+        self.result.as_ref().and_then(|(result, _)| result.over.as_ref())
+    }
+
     /// Chips used for free and their type, where it has some.
     #[must_use]
     pub fn opportunistic(&self) -> Option<&(ChipTypeId, Chips)> {
@@ -278,9 +284,10 @@ impl ListedBid {
 }
 
 fn chips_of(result: &BidResult) -> Chips {
-    match &result.opportunistic {
+    match (&result.over, &result.opportunistic) {
         _ if result.chips.0 > 0 => result.chips,
-        Some((_, chips)) => *chips,
-        None => Chips(0),
+        (Some(over), _) => over.chips,
+        (None, Some((_, chips))) => *chips,
+        (None, None) => Chips(0),
     }
 }

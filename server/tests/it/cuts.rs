@@ -145,7 +145,7 @@ async fn kept_jobs_run_on_over_quota_pay_at_most_their_limit_and_end_when_they_a
 }
 
 #[tokio::test]
-async fn t085_t088_reclaiming_goes_lowest_price_first_within_the_churn_limit_until_the_cut_is_free() {
+async fn t085_t088_t089_reclaiming_goes_lowest_price_first_within_the_churn_limit_until_the_cut_is_free() {
     for mut app in markets().await {
         assert_eq!(set_policy(&app, "reclaim", Some(8)).await.status, 204);
         app.clear_many(3).await;
@@ -166,7 +166,14 @@ async fn t085_t088_reclaiming_goes_lowest_price_first_within_the_churn_limit_unt
         }
         assert_eq!(over_before, 0, "{}: all that was cut is free: {taken:?}", app.store.name);
         assert!(taken.iter().filter(|chips| **chips > 0).count() > 1, "over several cycles: {taken:?}");
-        let last_hour = cuts(&app).await["reclaimed_last_hour"].as_u64().unwrap();
+        let view = cuts(&app).await;
+        for row in view["reclaims"].as_array().unwrap() {
+            let cycle = app.get(&format!("/api/v1/cycles/{}", row["cycle"])).await.json();
+            let bids = cycle["bids"].as_array().unwrap();
+            let bid = bids.iter().find(|bid| bid["bid"] == row["bid"]).unwrap();
+            assert_eq!(bid["chips"], 0, "who is granted chips keeps them: {row}");
+        }
+        let last_hour = view["reclaimed_last_hour"].as_u64().unwrap();
         assert!(last_hour >= taken.iter().sum(), "{last_hour}");
         let metrics = app.get("/metrics").await.body;
         assert!(

@@ -20,7 +20,7 @@ pub fn comparison(comparison: &Comparison) -> AnyView {
 
 /// The same with the teams in their order.
 pub(super) fn in_this_order(comparison: &Comparison) -> AnyView {
-    let losing = (!comparison.losing.is_empty()).then(|| listed(bids(&comparison.losing)));
+    let losing = (!comparison.losing.is_empty()).then(|| listed(bids(comparison)));
     let pools = (!comparison.pools.is_empty()).then(|| listed(local_prices(comparison)));
     view! {
         <div class="sections">
@@ -51,21 +51,28 @@ fn gist(comparison: &Comparison) -> String {
             .count()
     };
     let mut text = format!(
-        "{} of {} prices change; {} teams have fewer chips, {} have more",
-        prices,
+        "{prices} of {} prices change; {} fewer chips, {} more",
         comparison.chip_types.len(),
-        moved(true),
-        moved(false)
+        have(moved(true), "team"),
+        have(moved(false), "team")
     );
     if comparison.cleared == 1 {
-        text.push_str(&format!(
-            "; {} bids lose chips, {} gain some",
-            format::thousands(comparison.losing_bids),
-            format::thousands(comparison.gaining_bids)
-        ));
+        let counts = [(comparison.losing_bids, "fewer"), (comparison.gaining_bids, "more")];
+        for (bids, than) in counts {
+            let bids = usize::try_from(bids).unwrap_or(usize::MAX);
+            text.push_str(&format!("; {} {than} chips", have(bids, "bid")));
+        }
     }
     text.push('.');
     text
+}
+
+/// How many have something: "1 team has", "3 bids have".
+fn have(count: usize, what: &str) -> String {
+    if count == 1 {
+        return format!("1 {what} has");
+    }
+    format!("{} {what}s have", format::thousands(count as u64))
 }
 
 /// On what it was computed, and what it assumes.
@@ -167,11 +174,15 @@ fn teams(comparison: &Comparison) -> Listing {
     }
 }
 
-fn bids(losing: &[ComparedBid]) -> Listing {
-    let rows = losing.iter().map(|row| {
+fn bids(comparison: &Comparison) -> Listing {
+    let team_name = |bid: &ComparedBid| {
+        let team = comparison.teams.iter().find(|team| team.team == bid.team);
+        team.map_or_else(|| bid.team.to_string(), |team| team.name.clone())
+    };
+    let rows = comparison.losing.iter().map(|row| {
         let name = if row.name.is_empty() { row.bid.to_string() } else { row.name.clone() };
         let mut cells =
-            vec![Cell::Text(name), Cell::Text(row.team.to_string()), Cell::Text(row.chip_type.to_string())];
+            vec![Cell::Text(name), Cell::Text(team_name(row)), Cell::Text(row.chip_type.to_string())];
         cells.extend(two(row.chips, format::chips));
         cells.push(Cell::Text(crate::words::reason(row.reason).to_owned()));
         cells

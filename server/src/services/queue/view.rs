@@ -62,7 +62,14 @@ impl<'a> Views<'a> {
     fn now_of(&self, bid: &ListedBid) -> Option<BidNow> {
         let explanation = self.explained.get(&bid.version.id)?;
         let free = bid.opportunistic().map_or(Chips(0), |(_, chips)| *chips);
-        Some(now_of(explanation, free))
+        let mut now = now_of(explanation, free);
+        if let Some(over) = bid.over_quota() {
+            now.explanation.push_str(&format!(
+                "; it runs on over quota with {} chips of {} at {} each in an hour until it is drained",
+                over.chips, over.chip_type, over.price
+            ));
+        }
+        Some(now)
     }
 }
 

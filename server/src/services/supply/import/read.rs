@@ -47,13 +47,20 @@ pub(super) fn file(text: &str) -> File {
     let mut rows = Rows { faults: Vec::new(), width: header.len() };
     let (form, content) = if let (Some(chip_type), Some(chips)) = (column("chip_type"), column("chips")) {
         (Some(InventoryForm::Chips), rows.hands(&mut reader, (chip_type, column("pool"), chips)))
-    } else if column("pod_phase").is_some() {
-        let detail = "is a list of pods; a pod's GPUs are counted with its node, so import the list of nodes";
+    } else if let Some(what) = [("pod_phase", "pods"), ("jobid", "jobs"), ("alloctres", "jobs")]
+        .into_iter()
+        .find_map(|(name, what)| column(name).map(|_| what))
+    {
+        let detail = format!(
+            "is of a list of {what}; their GPUs are counted with the nodes, so import the list of nodes"
+        );
         rows.fault(Some(1), detail);
         (None, Content::Models(BTreeMap::new()))
     } else if let (Some(node), Some(gpu), Some(model)) = (column("sn"), column("gpu"), column("model")) {
         (Some(InventoryForm::Nodes), rows.nodes(&mut reader, node, |row| with_model(row, gpu, model)))
-    } else if let (Some(node), Some(tres)) = (column("node"), column("tres")) {
+    } else if let (Some(node), Some(tres)) =
+        (column("node").or(column("nodename")), column("tres").or(column("cfgtres")))
+    {
         (
             Some(InventoryForm::Tres),
             rows.nodes(&mut reader, node, |row| of_tres(row.get(tres).unwrap_or_default())),
@@ -232,6 +239,19 @@ mod tests {
     }
 
     #[test]
+    fn t157_t160_what_jobs_and_pods_use_is_no_supply() {
+        for text in [
+            "JobID,State,AllocTRES\n1,RUNNING,\"gres/gpu=8\"\n",
+            "name,num_gpu,gpu_spec,pod_phase\np,1,,Succeeded\n",
+        ] {
+            let File { form, content, faults, .. } = file(text);
+            assert_eq!((form, content), (None, Content::Models(BTreeMap::new())), "{text}");
+            assert!(faults[0].detail.contains("import the list of nodes"), "{faults:?}");
+        }
+        assert_eq!(models("NodeName,CfgTRES\na,gres/gpu:h100=8\n"), [("h100".to_owned(), 1, 8)]);
+    }
+
+    #[test]
     fn t148_t158_a_gpu_is_counted_once_with_its_node() {
         let text = "node,tres\na,\"cpu=64,mem=500G,gres/gpu=4,gres/gpu:h100=4\"\nb,gres/gpu:mi300x=8\nc,cpu=8\nd,gres/gpu=2\n";
         let expected = [("gpu", 1, 2), ("h100", 1, 4), ("mi300x", 1, 8)];
@@ -239,7 +259,7 @@ mod tests {
         let twice = faults("sn,cpu_milli,memory_mib,gpu,model\nn1,1,1,8,G2\nn1,1,1,8,G2\n");
         assert_eq!(twice, [(Some(3), "node n1 stands in line 2 already".to_owned())]);
         let pods = faults("name,num_gpu,gpu_spec,pod_phase\np,1,,Running\n");
-        assert!(pods[0].1.contains("counted with its node"), "{pods:?}");
+        assert!(pods[0].1.contains("counted with the nodes"), "{pods:?}");
         assert!(faults("node,tres\na,\"gres/gpu=4,gres/gpu:h100=3\"\n")[0].1.contains("make 3"));
     }
 
