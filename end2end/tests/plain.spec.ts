@@ -20,6 +20,7 @@ const plainPages = [
   { name: "reconciliation", path: "/finance/reconciliation", as: "finance" },
   { name: "supply", path: "/supply", as: "admin" },
   { name: "supply-chips", path: "/supply/chips?chip_type=T4", as: "admin" },
+  { name: "supply-cuts", path: "/supply/cuts", as: "admin" },
   { name: "supply-import", path: "/supply/import", as: "admin" },
   { name: "what-if", path: "/what-if", as: "admin" },
 ] as const;

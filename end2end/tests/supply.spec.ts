@@ -57,6 +57,18 @@ test("a change at a time to come waits, and is taken back", async ({ page }) => 
   await expect(page.getByRole("row", { name: /T4 shared: 1 chips/ })).toContainText("taken back: Demo admin: not needed");
 });
 
+test("a policy says what becomes of jobs that a cut leaves without quota", async ({ page }) => {
+  await page.goto("/supply/cuts");
+  await expect(page.locator("main")).toContainText("They stop with the cycle of the cut.");
+  await page.getByRole("link", { name: "Change the policy" }).click();
+  await page.getByLabel("Jobs that a cut leaves without quota").selectOption("reclaim");
+  await page.getByLabel("Chips in a cycle at most").fill("16");
+  await page.getByLabel("Reason").fill("drain gently");
+  await page.getByRole("button", { name: "Set the policy" }).click();
+  await expect(page.getByRole("status").first()).toContainText("The policy is set");
+  await expect(page.locator("main")).toContainText("at most 16 chips in a cycle");
+});
+
 test("a file with a fault is refused with its line, and the mended one is imported", async ({ page }) => {
   const nodes = ["sn,cpu_milli,memory_mib,gpu,model", "n1,96000,786432,8,V100M32", "n2,96000,786432,-8,T4", "n3,1,1,2,A10"];
   const choose = async (lines: string[]) => {

@@ -443,3 +443,46 @@ async fn a_list_of_nodes_is_summed_by_a_mapping_that_the_admin_sees() {
     assert_eq!(page.status, 200, "{}", page.body);
     assert!(page.body.contains("A100M80") && page.body.contains("Import it"));
 }
+
+#[tokio::test]
+async fn maintenance_is_shown_with_its_effect_before_it_is_planned() {
+    let mut app = TestApp::with_bids().await;
+    app.clear_many(2).await;
+    let (from, to) = (START.plus_seconds(600).to_string(), START.plus_seconds(1_200).to_string());
+    let mut fields = vec![
+        ("chip_type", "A100"),
+        ("chips", "30"),
+        ("from", from.as_str()),
+        ("to", to.as_str()),
+        ("id", "m-1"),
+        ("reason", "new racks"),
+    ];
+    let asked = app.admin().post("/supply/maintenance", &fields).await;
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    for text in ["Confirm the maintenance", "Bids that lose chips", "new racks", "30 chips are down"] {
+        assert!(asked.body.contains(text), "{text}: {}", asked.body);
+    }
+    assert!(
+        app.get("/api/v1/supply").await.json()["planned"].as_array().unwrap().is_empty(),
+        "nothing is planned yet"
+    );
+    fields.push(("confirmed", "yes"));
+    assert_eq!(app.admin().post("/supply/maintenance", &fields).await.status, 303);
+    assert_eq!(app.get("/api/v1/supply").await.json()["planned"][0]["state"], "waiting");
+    for (field, value) in [("chips", "41"), ("to", from.as_str()), ("from", "today")] {
+        let wrong: Vec<(&str, &str)> =
+            fields[..6].iter().map(|pair| if pair.0 == field { (field, value) } else { *pair }).collect();
+        let refused = app.admin().post("/supply/maintenance", &wrong).await;
+        let place = format!("id=\"f-{field}-error\"");
+        assert!(refused.status == 422 && refused.body.contains(&place), "{field}: {}", refused.body);
+    }
+    let past = [
+        ("chip_type", "A100"),
+        ("chips", "9"),
+        ("at", "2020-01-01T00:00:00Z"),
+        ("id", "c-1"),
+        ("reason", "late"),
+    ];
+    let refused = app.admin().post("/supply/chips", &past).await;
+    assert!(refused.status == 422 && refused.body.contains("id=\"f-at-error\""), "{}", refused.body);
+}

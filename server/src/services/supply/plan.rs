@@ -1,20 +1,20 @@
 //! Changes of supply by people: now, at a time to come, and windows of maintenance. The clearing loop applies what is
 //! due in the transaction of its cycle.
 
-use common::api::{NewMaintenance, PlanState, PlannedChange, SupplyChanged, SupplyEdit};
+use common::api::{Comparison, NewMaintenance, PlanState, PlannedChange, SupplyChanged, SupplyEdit};
 use common::chips::{Chips, MAX_CHIPS};
 use common::instant::Instant;
 use serde::Serialize;
 
 use super::super::Services;
-use super::super::audit::{Deed, Doer, check_reason, record};
+use super::super::audit::{Deed, Doer, Origin, check_reason, record};
 use super::super::changes::next_cycle;
 use super::super::checks::Checks;
 use super::super::organisation::newest_setup;
 use super::super::version::check_version;
 use super::edit::{Supply, object_of, value_of};
 use crate::error::{AppError, ErrorKind};
-use crate::policy::{Action, Object};
+use crate::policy::{Action, Object, Viewer};
 use crate::store::Tx;
 use crate::store::audit::{self, AuditFilter};
 use crate::store::supply::{self as stored, NewPlan};
@@ -101,34 +101,55 @@ impl Services {
     ) -> Result<SupplyChanged, AppError> {
         doer.viewer.may(Action::SetSupply, Object::Organisation)?;
         check_reason(doer.reason)?;
-        let NewMaintenance { chip_type, pool, chips, from, to, .. } = window;
-        let edit = SupplyEdit::Chips { chip_type: chip_type.clone(), pool: pool.clone(), chips: *chips };
+        let (edit, NewMaintenance { from, to, .. }) = (down_of(window), window);
         let (now, mut tx) = (self.now(), self.store.write().await?);
         if let Some(planned) = repeated(&mut tx, id, &edit, (*from, Some(*to))).await? {
             return Ok(planned);
         }
         let setup = newest_setup(&mut tx).await?;
         let supply = Supply::load(&mut tx, setup).await?;
-        let SupplyEdit::Chips { chips: present, .. } = supply.present(&edit)? else {
-            return Err(AppError::internal("chips are set by an edit of chips"));
-        };
-        let mut checks = Checks::default();
-        check_id(&mut checks, id);
-        if chips.0 == 0 || *chips > present {
-            let detail = format!("is {chips}; there are {present} chips, so it must be from 1 to {present}");
-            checks.refuse("chips", detail);
-        }
-        if to <= from {
-            checks.refuse("to", format!("is {to}; it must be after the start, {from}"));
-        }
-        check_ahead(&mut checks, "to", now, *to);
-        checks.finish()?;
+        check_window(&supply, now, window, id)?;
         let plan = new_plan(id, &edit, (*from, Some(*to)), doer);
         let number = stored::insert_plan(&mut tx, now, &plan).await?;
         let deed = Deed::new("supply.maintenance_planned", "supply", &object_of(&edit));
         record(&mut tx, now, doer, deed.after(&Window { edit: &edit, from: *from, to: *to })?).await?;
         tx.commit().await?;
         Ok(SupplyChanged { cycle: None, planned: Some(number) })
+    }
+
+    /// What the chips that a window takes down would do to the cycle in force, were they down in it. Changes nothing.
+    ///
+    /// # Errors
+    /// As [`Services::plan_maintenance`] and [`Services::supply_effect`].
+    pub async fn maintenance_effect(
+        &self,
+        viewer: &Viewer,
+        origin: &Origin,
+        window: &NewMaintenance,
+        id: &str,
+    ) -> Result<Comparison, AppError> {
+        viewer.may(Action::SetSupply, Object::Organisation)?;
+        check_reason(&window.reason)?;
+        let mut tx = self.store.read().await?;
+        let setup = newest_setup(&mut tx).await?;
+        let supply = Supply::load(&mut tx, setup).await?;
+        drop(tx);
+        let exist = check_window(&supply, self.now(), window, id)?;
+        let NewMaintenance { chip_type, pool, chips, .. } = window;
+        // Fewer than are down already there can't be: the window takes what is left.
+        let left = (exist.0 - chips.0).max(supply.down(chip_type, pool.as_ref()).0);
+        let edit = SupplyEdit::Chips { chip_type: chip_type.clone(), pool: pool.clone(), chips: Chips(left) };
+        self.supply_effect(viewer, origin, &[edit]).await
+    }
+
+    /// Refuses a time for a change that is over or too far ahead.
+    ///
+    /// # Errors
+    /// `Invalid`, at the field `at`.
+    pub fn check_time_to_come(&self, at: Instant) -> Result<(), AppError> {
+        let mut checks = Checks::default();
+        check_ahead(&mut checks, "at", self.now(), at);
+        checks.finish()
     }
 
     /// Takes back a plan that waits, or ends maintenance that runs: its chips are back with the next cycle.
@@ -167,6 +188,32 @@ fn new_plan<'a>(
 ) -> NewPlan<'a> {
     let Doer { viewer, reason, .. } = doer;
     NewPlan { id, edit, from, to, user: &viewer.user, user_name: &viewer.name, reason: reason.trim() }
+}
+
+/// The chips of a window, as an edit names them.
+fn down_of(window: &NewMaintenance) -> SupplyEdit {
+    let NewMaintenance { chip_type, pool, chips, .. } = window;
+    SupplyEdit::Chips { chip_type: chip_type.clone(), pool: pool.clone(), chips: *chips }
+}
+
+/// Refuses a window that can't be planned; the answer is how many chips exist.
+fn check_window(supply: &Supply, now: Instant, window: &NewMaintenance, id: &str) -> Result<Chips, AppError> {
+    let NewMaintenance { chips, from, to, .. } = window;
+    let SupplyEdit::Chips { chips: present, .. } = supply.present(&down_of(window))? else {
+        return Err(AppError::internal("chips are set by an edit of chips"));
+    };
+    let mut checks = Checks::default();
+    check_id(&mut checks, id);
+    if chips.0 == 0 || *chips > present {
+        let detail = format!("is {chips}; there are {present} chips, so it must be from 1 to {present}");
+        checks.refuse("chips", detail);
+    }
+    if to <= from {
+        checks.refuse("to", format!("is {to}; it must be after the start, {from}"));
+    }
+    check_ahead(&mut checks, "to", now, *to);
+    checks.finish()?;
+    Ok(present)
 }
 
 /// The answer to a request that was sent before.

@@ -254,6 +254,9 @@ async fn set_or_ask(
     let (edit, at) = parse(kind, posted)?;
     check_reason(posted.get("reason"))?;
     let services = plain.state().services();
+    if let Some(at) = at {
+        services.check_time_to_come(at)?;
+    }
     if posted.get("confirmed") != "yes" {
         let effect = services.supply_effect(viewer, origin, std::slice::from_ref(&edit)).await?;
         let page = confirm(kind, plain, viewer, (&edit, at), posted).await?;

@@ -2,11 +2,12 @@
 
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input};
+use app::plain::supply::confirmation;
 use axum::Router;
 use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::get;
-use common::api::{NewMaintenance, PlanState};
+use common::api::{Comparison, NewMaintenance, PlanState};
 use common::chips::{Chips, MAX_CHIPS};
 
 use super::super::fields::Fields;
@@ -57,7 +58,7 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
         state: FormState::default(),
         version: String::new(),
         inputs,
-        button: "Plan it",
+        button: "Show the effect",
         now: vec![
             ("Chip type", chip_type.to_string()),
             ("Whose", whose),
@@ -68,8 +69,7 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
              the end."
                 .to_owned(),
             "It can be taken back until it begins, and ended early while it runs.".to_owned(),
-            "What fewer chips do to prices and teams is shown by setting the chips to less, before you confirm that."
-                .to_owned(),
+            "The next page shows what it does to prices, teams and bids, and asks once more.".to_owned(),
         ],
         listing: None,
         back: back(),
@@ -92,18 +92,53 @@ fn parse(posted: &Posted) -> Result<NewMaintenance, AppError> {
 }
 
 async fn plan(plain: Plain, viewer: Viewer, origin: Origin, posted: Posted) -> Response {
-    let planned = async {
-        let window = parse(&posted)?;
-        let doer = doer(&viewer, &origin, &posted);
-        plain.state().services().plan_maintenance(doer, &window, posted.get("id")).await
-    };
-    match planned.await {
-        Ok(_) => plain.done("/supply", "The maintenance is planned."),
+    match plan_or_ask(&plain, &viewer, &origin, &posted).await {
+        Ok(None) => plain.done("/supply", "The maintenance is planned."),
+        Ok(Some((page, effect))) => plain.ok("Confirm the maintenance", || confirmation(page, &effect)),
         Err(error) => {
             let page = form(&plain, &viewer, posted.fields()).await;
             refuse(plain, TITLE, posted, &error, page)
         }
     }
+}
+
+/// Plans a window; before it is confirmed, what its chips would do and the form that confirms it.
+async fn plan_or_ask(
+    plain: &Plain,
+    viewer: &Viewer,
+    origin: &Origin,
+    posted: &Posted,
+) -> Result<Option<(ChangePage, Comparison)>, AppError> {
+    let (window, services) = (parse(posted)?, plain.state().services());
+    if posted.get("confirmed") == "yes" {
+        services.plan_maintenance(doer(viewer, origin, posted), &window, posted.get("id")).await?;
+        return Ok(None);
+    }
+    let effect = services.maintenance_effect(viewer, origin, &window, posted.get("id")).await?;
+    let carried = ["chip_type", "pool", "chips", "from", "to", "id"];
+    let mut inputs: Vec<Input> =
+        carried.into_iter().map(|name| Input::Hidden(name, posted.get(name).to_owned())).collect();
+    inputs.push(Input::Hidden("confirmed", "yes".to_owned()));
+    let NewMaintenance { chip_type, pool, chips, from, to, reason } = window;
+    let whose = pool.map_or("shared".to_owned(), |pool| pool.to_string());
+    let page = ChangePage {
+        heading: "Confirm the maintenance",
+        action: PATH.to_owned(),
+        state: FormState::filled(&[("reason", &reason)]),
+        version: String::new(),
+        inputs,
+        button: "Plan it",
+        now: vec![("Chip type", chip_type.to_string()), ("Whose", whose)],
+        effects: vec![
+            format!(
+                "{chips} chips are down from the first cycle at or after {from} until the first at or after {to}."
+            ),
+            "Below is what it would do to the book in force, were they down in it.".to_owned(),
+        ],
+        listing: None,
+        back: back(),
+    };
+    Ok(Some((page, effect)))
 }
 
 async fn cancel_page(plain: Plain, viewer: Viewer, Segment(number): Segment<u64>) -> Response {
