@@ -50,14 +50,19 @@ impl MarketState {
         free: &[Opportunistic],
     ) -> Decided {
         let mut decided = Decided::default();
+        let supply_before =
+            |market: &ChipTypeOutcome| self.supplies.get(&market.id).copied().unwrap_or(market.supply.0);
+        let is_cut = |market: &ChipTypeOutcome| market.supply.0 < supply_before(market);
+        // Most cycles cut nothing and have nobody over quota: they pay for no more than this look.
+        if !outcome.chip_types.iter().any(is_cut) && !self.bids.values().any(Standing::is_over_quota) {
+            return decided;
+        }
         for market in &outcome.chip_types {
-            let supply_before = self.supplies.get(&market.id).copied().unwrap_or(market.supply.0);
-            let is_cut = market.supply.0 < supply_before;
-            let candidates = self.candidates(outcome, numbers, free, (&market.id, is_cut));
+            let candidates = self.candidates(outcome, numbers, free, (&market.id, is_cut(market)));
             if candidates.is_empty() {
                 continue;
             }
-            let room = self.room(market, supply_before, free);
+            let room = self.room(market, supply_before(market), free);
             let (kept, stopped) = divide(candidates, self.cut_policy, room);
             for job in kept {
                 let price = self.price_over_quota(market, &job);

@@ -156,6 +156,11 @@ impl Standing {
         Self { version, result: None, done_chip_seconds: 0 }
     }
 
+    /// Whether it uses chips over quota.
+    pub(crate) fn is_over_quota(&self) -> bool {
+        self.result.as_ref().is_some_and(|(result, _)| result.over.is_some())
+    }
+
     /// The chips it uses now.
     pub(crate) fn in_use(&self) -> Option<InUse<'_>> {
         let (result, _) = self.result.as_ref()?;
