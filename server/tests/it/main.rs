@@ -20,6 +20,7 @@ mod events;
 mod exports;
 mod finance;
 mod fixture;
+mod inventory;
 #[cfg(unix)]
 mod organisation;
 mod outage;
