@@ -28,14 +28,16 @@ const PARTS: i128 = 3_600;
 
 type Key = (TeamId, ChipTypeId);
 
+/// Jobs over quota by the numbers of their bids: whose and of what, how many chips, at what price.
+type OverJobs = BTreeMap<u64, (Key, u64, u64)>;
+
 /// Quotas and prices in force, and what is owed since the last accounting step, in parts of a micro-credit.
 #[derive(Default)]
 struct Owed {
     quotas: BTreeMap<Key, u64>,
     prices: BTreeMap<(String, ChipTypeId), u64>,
     pools: BTreeMap<TeamId, String>,
-    /// Jobs over quota by the numbers of their bids: whose, how many chips, at what price.
-    over: BTreeMap<u64, (Key, u64, u64)>,
+    over: OverJobs,
     owed: BTreeMap<Key, i128>,
     carried: BTreeMap<Key, i128>,
     has_gap: bool,
@@ -146,7 +148,7 @@ impl OverQuota {
         tx: &mut Tx,
         from: u64,
         to: u64,
-        (rows, before): (&BTreeMap<u64, Rows>, &BTreeMap<u64, (Key, u64, u64)>),
+        (rows, before): (&BTreeMap<u64, Rows>, &OverJobs),
     ) -> Result<Self, AppError> {
         const TEAM: &str = "SELECT team FROM bid WHERE number = $1";
         let mut found = Self::default();
