@@ -11,7 +11,7 @@ use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::entities::Team;
 use crate::store::results::{TeamQuota, quotas_in};
-use crate::store::{Tx, budget};
+use crate::store::{Tx, budget, cuts};
 
 /// A team on the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Watched {
     pub asked: u64,
     /// Chips it is granted.
     pub granted: u64,
-    /// Chips it uses, paid and for free.
+    /// Chips it uses: within its quota, over it after a cut, and for free.
     pub in_use: u64,
     /// Of a starved team: for how many cycles it has bid and was granted nothing, this one included.
     pub starved_cycles: Option<u64>,
@@ -55,7 +55,11 @@ impl Services {
         let latest = self.market().latest().await?;
         let mut tx = self.store.read().await?;
         let quotas = quotas_in(&mut tx, latest.number).await?;
-        let mut list = sorted(&latest.setup.teams, &quotas);
+        let mut over_quota: BTreeMap<TeamId, u64> = BTreeMap::new();
+        for (_, _, team, over) in cuts::over_quota(&mut tx).await? {
+            *over_quota.entry(team).or_default() += over.chips.0;
+        }
+        let mut list = sorted(&latest.setup.teams, &quotas, &over_quota);
         list.cycle = latest.number;
         for watched in &mut list.starved {
             watched.starved_cycles = starved_cycles(&mut tx, &watched.team, latest.number).await?;
@@ -70,7 +74,7 @@ async fn starved_cycles(tx: &mut Tx, team: &TeamId, cycle: u64) -> Result<Option
 }
 
 /// Puts teams on the lists they belong to.
-fn sorted(teams: &[Team], quotas: &[TeamQuota]) -> WatchList {
+fn sorted(teams: &[Team], quotas: &[TeamQuota], over_quota: &BTreeMap<TeamId, u64>) -> WatchList {
     let mut sums: BTreeMap<&TeamId, (u64, u64, u64)> = BTreeMap::new();
     for quota in quotas {
         let sum = sums.entry(&quota.team).or_default();
@@ -80,7 +84,8 @@ fn sorted(teams: &[Team], quotas: &[TeamQuota]) -> WatchList {
     }
     let mut list = WatchList::default();
     for team in teams {
-        let (asked, granted, in_use) = sums.get(&team.id).copied().unwrap_or_default();
+        let (asked, granted, used) = sums.get(&team.id).copied().unwrap_or_default();
+        let in_use = used + over_quota.get(&team.id).copied().unwrap_or_default();
         let watched = Watched {
             team: team.id.clone(),
             name: team.name.clone(),
@@ -111,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t115_teams_over_grant_starved_and_idle() {
+    fn t046_t115_teams_over_grant_starved_and_idle() {
         let team = |id: &str| Team {
             id: id.parse().unwrap(),
             pool: "p".parse().unwrap(),
@@ -129,13 +134,19 @@ mod tests {
             used: Chips(used),
             opportunistic: Chips(opportunistic),
         };
-        let teams = [team("fed"), team("free"), team("hungry"), team("quiet")];
-        let quotas = [quota("fed", 8, 8, 8, 0), quota("free", 4, 2, 2, 2), quota("hungry", 4, 0, 0, 0)];
-        let list = sorted(&teams, &quotas);
+        let teams = [team("cut"), team("fed"), team("free"), team("hungry"), team("quiet")];
+        let quotas = [
+            quota("cut", 52, 2, 2, 0),
+            quota("fed", 8, 8, 8, 0),
+            quota("free", 4, 2, 2, 2),
+            quota("hungry", 4, 0, 0, 0),
+        ];
+        let over_quota = [("cut".parse().unwrap(), 50)].into();
+        let list = sorted(&teams, &quotas, &over_quota);
         let ids = |list: &[Watched]| -> Vec<String> {
             list.iter().map(|watched| watched.team.to_string()).collect()
         };
-        assert_eq!(ids(&list.over_grant), ["free"]);
+        assert_eq!(ids(&list.over_grant), ["cut", "free"], "52 chips on a grant of 2 come first");
         assert_eq!(ids(&list.starved), ["hungry"]);
         assert_eq!(ids(&list.idle), ["quiet"]);
     }
