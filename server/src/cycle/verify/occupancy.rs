@@ -1,7 +1,8 @@
 //! Charges against chips used times price, from stored rows alone.
 //!
 //! For each team and chip type, what accounting steps charged plus what they carried over must be the sum over cycles of
-//! chips used times local price times seconds, and of chips over quota times their price times seconds. Steps that cover a gap are left to the re-run: jobs may have ended in it.
+//! chips used times local price times seconds, and of chips over quota times their own. Steps that cover a gap are left to
+//! the re-run: jobs may have ended in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
