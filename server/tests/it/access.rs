@@ -167,6 +167,10 @@ const STATUSES: &[Expected] = &[
     Expected("GET", "/api/v1/finance/bookings", [404, 404, 200, 200, 200]),
     Expected("GET", "/api/v1/finance/bookings/{booking}", [404; 5]),
     Expected("GET", "/api/v1/teams/{team}/statement", [200, 404, 200, 200, 200]),
+    Expected("GET", "/api/v1/supply", [404, 404, 404, 200, 200]),
+    Expected("GET", "/api/v1/supply/{chip_type}/history", [404, 404, 404, 200, 200]),
+    Expected("GET", "/api/v1/supply/cuts", [404, 404, 404, 200, 200]),
+    Expected("GET", "/api/v1/what-if", [404, 404, 404, 200, 200]),
 ];
 
 #[tokio::test]
