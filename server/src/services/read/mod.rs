@@ -14,10 +14,10 @@ mod prices;
 use std::sync::Arc;
 
 use common::api::{
-    AllocationsQuery, AllocationsView, BookView, MarketClock, PoolName, ShellView, Span, Stale, ViewerTeam,
-    ViewerView,
+    AllocationsQuery, AllocationsView, BookView, MarketClock, PoolName, PriceHistory, ShellView, Span, Stale,
+    ViewerTeam, ViewerView,
 };
-use common::ids::{ChipTypeId, TeamId};
+use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 use tokio::sync::{Mutex, watch};
 
@@ -42,6 +42,7 @@ pub struct MarketReader {
     opened: Arc<CycleCache>,
     books: Kept<ChipTypeId, BookView>,
     allocations: Kept<AllocationsQuery, AllocationsView>,
+    histories: Kept<(ChipTypeId, Option<PoolId>, Span), PriceHistory>,
 }
 
 impl MarketReader {
@@ -56,6 +57,7 @@ impl MarketReader {
             opened: Arc::default(),
             books: Kept::default(),
             allocations: Kept::default(),
+            histories: Kept::default(),
         }
     }
 

@@ -38,11 +38,16 @@ impl MarketReader {
         latest.check_pool(pool.as_ref())?;
         let step_seconds = step_seconds(span, latest.setup.organisation.cycle_seconds);
         let (from, to) = self.stretch(span);
-        let mut tx = self.store.read().await?;
-        let points =
-            history::price_points(&mut tx, &chip_type, pool.as_ref(), from, to, step_seconds).await?;
-        let supply_changes = history::supply_changes(&mut tx, &chip_type, from, to).await?;
-        Ok(PriceHistory { chip_type, pool, span, step_seconds, points, supply_changes })
+        let (store, asked) = (self.store.clone(), (chip_type.clone(), pool.clone(), span));
+        let make = async move {
+            let mut tx = store.read().await?;
+            let points =
+                history::price_points(&mut tx, &chip_type, pool.as_ref(), from, to, step_seconds).await?;
+            let supply_changes = history::supply_changes(&mut tx, &chip_type, from, to).await?;
+            Ok(PriceHistory { chip_type, pool, span, step_seconds, points, supply_changes })
+        };
+        let history = self.histories.get(&self.clock(), self.now(), asked, make).await?;
+        Ok(PriceHistory::clone(&history))
     }
 }
 
