@@ -43,8 +43,13 @@ impl ExportedEntry {
 macro_rules! entry_columns {
     () => {
         "SELECT e.cycle, e.transfer, e.place, t.kind, t.written_at, t.step, t.pool, a.kind, a.owner, e.amount, \
-         e.balance_after, e.chip_type, e.chip_seconds, t.reason FROM ledger_entry e \
-         JOIN ledger_transfer t ON t.number = e.transfer JOIN ledger_account a ON a.number = e.account "
+         e.balance_after, e.chip_type, e.chip_seconds, t.reason "
+    };
+}
+
+macro_rules! entries {
+    () => {
+        "FROM ledger_entry e JOIN ledger_transfer t ON t.number = e.transfer JOIN ledger_account a ON a.number = e.account "
     };
 }
 
@@ -112,6 +117,7 @@ pub(crate) async fn entries_after(
 ) -> Result<Vec<ExportedEntry>, AppError> {
     const SQL: &str = concat!(
         entry_columns!(),
+        entries!(),
         "WHERE (e.transfer, e.place) > ($3, $4) AND e.transfer <= $5",
         counts_between!(),
         "ORDER BY e.transfer, e.place LIMIT $6"
@@ -130,6 +136,7 @@ pub(crate) async fn entries_of_after(
 ) -> Result<Vec<ExportedEntry>, AppError> {
     const SQL: &str = concat!(
         entry_columns!(),
+        entries!(),
         "WHERE e.account = $3 AND (e.cycle, e.transfer, e.place) > ($4, $5, $6) ",
         "AND e.transfer BETWEEN $7 AND $8 AND e.cycle <= (SELECT cycle FROM ledger_transfer WHERE number = $8)",
         counts_between!(),
@@ -220,7 +227,10 @@ pub(crate) async fn corrections(
 ) -> Result<Vec<(TeamId, ExportedEntry)>, AppError> {
     const SQL: &str = concat!(
         entry_columns!(),
-        "WHERE t.number BETWEEN $3 AND $4 AND t.kind = 'correction' AND a.kind = 'team'",
+        // In this order, so that few transfers lead to their entries, and not all entries of all teams to few transfers.
+        "FROM ledger_transfer t CROSS JOIN ledger_entry e CROSS JOIN ledger_account a ",
+        "WHERE t.number BETWEEN $3 AND $4 AND t.kind = 'correction' ",
+        "AND e.transfer = t.number AND a.number = e.account AND a.kind = 'team'",
         counts_between!(),
         "ORDER BY e.transfer, e.place"
     );
