@@ -62,7 +62,7 @@ pub fn exports(page: ExportsPage) -> AnyView {
     let extra = exports.iter().find(|export| export.name == form.value("name"));
     let extra = extra.map(|export| export.extra_columns.clone()).unwrap_or_default();
     let chooser = chooser(&exports, &form, &time_zone, &extra);
-    let value = credit_value.map(value_line);
+    let value = credit_value.as_ref().map(value_line);
     let chosen = chosen.map(|chosen| chosen_view(&form, chosen, &time_zone));
     view! {
         {in_finance.then(|| subnav("/finance/exports"))}
@@ -188,7 +188,7 @@ fn chosen_view(form: &FormState, chosen: ChosenExport, time_zone: &str) -> AnyVi
 }
 
 /// What a credit is worth, with the way to change it.
-fn value_line(shown: ShownValue) -> AnyView {
+fn value_line(shown: &ShownValue) -> AnyView {
     let text = match &shown.value {
         Some(value) => {
             format!("A credit is worth {} {} this month.", format::amount(value.value), value.currency)

@@ -335,11 +335,11 @@ impl Worker {
         // The rows are those of the moment when it was asked for, also when it is begun anew.
         let mut export = self.services.begin_export(&request, scope, job.made_at).await?;
         let folder = tokio::fs::create_dir_all(&self.folder).await;
-        folder.map_err(|error| cannot_write(&self.folder, error))?;
-        let mut file = tokio::fs::File::create(path).await.map_err(|error| cannot_write(path, error))?;
+        folder.map_err(|error| cannot_write(&self.folder, &error))?;
+        let mut file = tokio::fs::File::create(path).await.map_err(|error| cannot_write(path, &error))?;
         let mut bytes = 0;
         while let Some(piece) = export.next_piece().await? {
-            file.write_all(&piece).await.map_err(|error| cannot_write(path, error))?;
+            file.write_all(&piece).await.map_err(|error| cannot_write(path, &error))?;
             bytes += piece.len() as u64;
             let Progress { done, all } = export.progress();
             gauge.set(Reached {
@@ -350,7 +350,7 @@ impl Worker {
                 bytes,
             });
         }
-        file.sync_all().await.map_err(|error| cannot_write(path, error))?;
+        file.sync_all().await.map_err(|error| cannot_write(path, &error))?;
         Ok(End { file: Some(path.display().to_string()), ..End::default() })
     }
 
@@ -402,7 +402,7 @@ async fn remove(path: &Path) {
     }
 }
 
-fn cannot_write(path: &Path, error: std::io::Error) -> AppError {
+fn cannot_write(path: &Path, error: &std::io::Error) -> AppError {
     let message = "the folder of exports can't be written; free some space, or set database.export_folder";
     AppError::new(ErrorKind::Io, message).with_context(format!("{}: {error}", path.display()))
 }

@@ -232,10 +232,10 @@ async fn t146_t149_t151_granted_and_used_stand_beside_each_other_and_idle_is_nev
         };
         let (granted, used) = (of("granted_chip_seconds"), of("used_chip_seconds"));
         let (idle, over) = (of("idle_chip_seconds"), of("over_use_chip_seconds"));
-        for row in 0..table.len() {
-            assert!(idle[row] >= 0 && over[row] >= 0);
-            assert_eq!(granted[row] - used[row], idle[row] - over[row]);
-        }
+        let adds_up = |row: usize| {
+            idle[row] >= 0 && over[row] >= 0 && granted[row] - used[row] == idle[row] - over[row]
+        };
+        assert!((0..table.len()).all(adds_up), "{}", app.store.name);
         let hour =
             one_number(&app.store, "SELECT CAST(SUM(granted_chip_seconds) AS BIGINT) FROM usage_hour").await;
         let (starts, rolled_up) =

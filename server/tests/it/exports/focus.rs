@@ -174,9 +174,9 @@ async fn the_sums_of_a_focus_file_are_those_of_the_ledger() {
         let mut booked: BTreeMap<&str, i64> = BTreeMap::new();
         let (kinds, accounts) = (ledger.column("kind"), ledger.column("account"));
         let (owners, amounts) = (ledger.column("owner"), ledger.column("amount_credits"));
-        for row in 0..ledger.len() {
+        for (row, owner) in owners.iter().enumerate() {
             if accounts[row] == "team" && ["charge", "correction"].contains(&kinds[row]) {
-                *booked.entry(owners[row]).or_default() -= amounts[row].parse::<MicroCredits>().unwrap().0;
+                *booked.entry(*owner).or_default() -= amounts[row].parse::<MicroCredits>().unwrap().0;
             }
         }
         assert_eq!(by_team, booked, "{}", app.store.name);
@@ -228,8 +228,8 @@ async fn t155_a_row_without_chips_costs_nothing() {
     for app in charged().await {
         let table = export(app.admin(), "focus?columns=x_ChipSeconds").await;
         let (seconds, costs) = (table.column("x_ChipSeconds"), table.column("BilledCost"));
-        for row in 0..table.len() {
-            assert!(seconds[row] != "0" || costs[row] == "0.00", "{}", costs[row]);
+        for (seconds, cost) in seconds.iter().zip(&costs) {
+            assert!(*seconds != "0" || *cost == "0.00", "{cost}");
         }
         // Idle chips were granted and not used: nobody pays for them.
         let statuses = table.column("CapacityReservationStatus");
