@@ -69,6 +69,10 @@ pub(super) enum Cell {
 
 impl Cell {
     /// A text.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "so that it takes over what is absent or not by its name"
+    )]
     pub(super) fn text(text: impl ToString) -> Self {
         Self::Text(text.to_string())
     }
