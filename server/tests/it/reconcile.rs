@@ -117,7 +117,7 @@ async fn t041_everything_adds_up_and_each_check_shows_its_figure() {
 
 #[tokio::test]
 async fn t041_one_row_that_was_altered_is_found_by_the_right_check() {
-    const FAULTS: [(&[&str], &[&'static str]); 8] = [
+    const FAULTS: [(&[&str], &[&str]); 8] = [
         (
             &["sums", "balances", "chain"],
             &["UPDATE ledger_entry SET amount = amount + 1000000 WHERE transfer = 20 AND place = 1"],
