@@ -1,5 +1,4 @@
 //! Importing an inventory: compared first, then applied whole or not at all.
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use axum::body::Body;
 use axum::http::Method;
