@@ -73,11 +73,12 @@ class Bids extends HTMLElement {
     }
   }
 
-  // Shows the newest page; a question that stands there is answered first, unless this is the answer.
-  #show(answered = false) {
+  // Shows the newest page; a question that stands there is answered first, unless this is the answer. Rows that somebody
+  // is at keep their order, unless it is what was asked for.
+  #show(answered = false, reordered = false) {
     if (this.#newest === null || (!answered && this.querySelector(".ask"))) return;
     const fresh = parsed(this.#newest);
-    const held = this.#queue.isHeld();
+    const held = !reordered && this.#queue.isHeld();
     if (held) keepOrder(fresh, this.querySelector("table[data-movable]"));
     morph(this, fresh);
     this.#isShown = !held;
@@ -98,13 +99,13 @@ class Bids extends HTMLElement {
   }
 
   // Reads the page again. Of several that are on their way, the last one asked for counts.
-  async #refresh(answered = false) {
+  async #refresh(answered = false, reordered = false) {
     const number = (this.#reads += 1);
     try {
       const { html } = await read(here());
       if (number !== this.#reads) return;
       this.#newest = html;
-      this.#show(answered);
+      this.#show(answered, reordered);
     } catch (problem) {
       this.#trouble(problem);
     }
@@ -147,7 +148,7 @@ class Bids extends HTMLElement {
     try {
       const answer = await send(form.getAttribute("action"), fieldsOf(form, event.submitter));
       this.#say();
-      if (answer.to) await this.#done(form, answer);
+      if (answer.to) await this.#done(form, answer, event.submitter?.name === "first");
       else this.#again(answer.html, before, event.submitter);
     } catch (problem) {
       this.#trouble(problem);
@@ -156,14 +157,14 @@ class Bids extends HTMLElement {
     form.removeAttribute("aria-busy");
   }
 
-  async #done(form, { to, said: text }) {
+  async #done(form, { to, said: text }, reordered) {
     if (this.#draft) this.#draft.forget();
     else for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = false;
     const address = to.split("#")[0];
     const done = { to: address, text };
     said = done;
     setTimeout(() => said === done && (said = null), SAID_MILLIS);
-    if (address === here()) await this.#refresh(true);
+    if (address === here()) await this.#refresh(true, reordered);
     else go(address);
   }
 
