@@ -12,6 +12,7 @@ const plainPages = [
   { name: "organisation", path: "/organisation", as: "admin" },
   { name: "team", path: "/organisation/teams/vc-0e4a51", as: "admin" },
   { name: "income", path: "/organisation/teams/vc-0e4a51/change", as: "admin" },
+  { name: "shares", path: "/organisation/shares", as: "engineer" },
   { name: "settings", path: "/organisation/settings", as: "admin" },
   { name: "people", path: "/organisation/people", as: "admin" },
   { name: "watch-list", path: "/organisation/watch", as: "admin" },

@@ -1,6 +1,8 @@
+import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { IdentityProvider, client } from "../support/provider.js";
 import { Market, freePort } from "../support/market.js";
+import { signIn as signInByPassword } from "../support/people.js";
 import { expect, test as base } from "../support/test.js";
 
 /** What the groups of the provider are in the market. The last rule names a team that does not exist. */
@@ -83,6 +85,12 @@ async function expectRefused(page: Page, why: RegExp): Promise<void> {
   await expect(alert.getByRole("link", { name: "Back to the sign-in" })).toBeVisible();
 }
 
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`)).toEqual([]);
+}
+
 /** Whether the person signed in may read the audit log, and what it says last of `name`. */
 async function auditedOf(page: Page, name: string) {
   const answer = await page.request.get("/api/v1/audit?action=user.mapped");
@@ -107,6 +115,7 @@ test("who has no mapped group is refused, and whoever loses them is signed out",
   provider.change("eve", { name: "Eve", groups: ["elsewhere", "gone"] });
   await signIn(page, "eve");
   await expectRefused(page, /None of your groups has a role or a team in this market/);
+  await expectAccessible(page);
   await page.screenshot({ path: "screenshots/sign-in-refused.png" });
 
   provider.change("eve", { name: "Eve", groups: ["finance"] });
@@ -124,13 +133,92 @@ test("who has no mapped group is refused, and whoever loses them is signed out",
   await other.close();
 });
 
+test("the tokens of who lost all groups end, and stay ended when a group is back", async ({ page, browser, provider }) => {
+  provider.change("tom", { name: "Tom", groups: ["vision"] });
+  await signIn(page, "tom");
+  await expectSignedIn(page, "Tom");
+  await page.goto("/account");
+  await page.getByLabel("What it is for").fill("nightly jobs");
+  await page.getByRole("button", { name: "Make a token" }).click();
+  const headers = { Authorization: `Bearer ${await page.locator(".once").innerText()}` };
+  const program = await browser.newContext({ baseURL: new URL(page.url()).origin });
+  const status = async () => (await program.request.get("/api/v1/session", { headers })).status();
+  expect(await status()).toBe(200);
+
+  provider.change("tom", { name: "Tom", groups: [] });
+  const other = await browser.newPage();
+  await other.goto(new URL("/sign-in", page.url()).href);
+  await other.getByRole("link", { name: "Sign in with Example ID" }).click();
+  await say(other, "tom");
+  await expectRefused(other, /None of your groups/);
+  expect(await status()).toBe(401);
+  provider.change("tom", { name: "Tom", groups: ["vision"] });
+  await other.getByRole("link", { name: "Back to the sign-in" }).click();
+  await other.getByRole("link", { name: "Sign in with Example ID" }).click();
+  await expectViewer(other, "Tom");
+  expect(await status(), "a token that ended stays so").toBe(401);
+  await other.goto(new URL("/account", other.url()).href);
+  await expect(other.getByRole("rowheader", { name: "nightly jobs" })).toHaveCount(0);
+  await other.close();
+  await program.close();
+});
+
+test("an account is linked by its owner, signs in by the provider, and is unlinked again", async ({ page, provider, context }) => {
+  provider.change("fin", { name: "Fin of the provider", groups: ["finance"] });
+  await page.goto("/account");
+  await signInByPassword(page, "finance");
+  await page.getByRole("button", { name: "Link to Example ID" }).click();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Continue to Example ID" }).click();
+  await say(page, "fin");
+  await expect(page).toHaveURL(/\/account$/);
+  await expect(page.getByRole("status")).toContainText("you can sign in with Example ID now");
+  await expectAccessible(page);
+
+  // The provider still knows who she is.
+  await context.clearCookies({ name: /qm_/ });
+  await depart(page);
+  await expect(page).toHaveURL("/");
+  const who = await (await page.request.get("/api/v1/session")).json();
+  expect(who.viewer.user, "the same account").toBe("finance");
+  expect(who.viewer.roles).toEqual(["finance"]);
+
+  await page.goto("/account");
+  await page.getByRole("button", { name: "Take the link to Example ID away" }).click();
+  await expect(page.getByRole("status")).toContainText("does not sign you in to this account any more");
+  await expect(page.getByRole("button", { name: "Link to Example ID" })).toBeVisible();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await depart(page);
+  await expect(page).toHaveURL("/");
+  const stranger = await (await page.request.get("/api/v1/session")).json();
+  expect(stranger.viewer.user, "to the provider's person the account is another's").not.toBe("finance");
+});
+
+test("what was typed is kept through a sign-in at the provider", async ({ page, provider, context }) => {
+  provider.change("kay", { name: "Kay", groups: ["vision"] });
+  await signIn(page, "kay");
+  await expectSignedIn(page, "Kay");
+  await page.goto("/account");
+  await page.getByLabel("What it is for").fill("typed before the session ended");
+  await context.clearCookies({ name: /qm_/ });
+  await page.getByRole("button", { name: "Make a token" }).click();
+  await expect(page.getByText("what you typed is kept")).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Sign in with Example ID" }).click();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Continue to Example ID" }).click();
+  await page.getByRole("button", { name: "Send it now" }).click();
+  await expect(page.locator(".once")).toContainText("qm_");
+  await expect(page.getByRole("rowheader", { name: "typed before the session ended" })).toBeVisible();
+});
+
 test("a provider that says no groups lets nobody in", async ({ page, provider }) => {
   provider.change("nan", { name: "Nan" });
   await signIn(page, "nan");
   await expectRefused(page, /Example ID did not say which groups you are in/);
 });
 
-test("an admin who lost the group is none from the next sign-in on", async ({ page, provider, browser }) => {
+test("T139: an admin who lost the group is none from the next sign-in on", async ({ page, provider, browser }) => {
   provider.change("dan", { name: "Dan", groups: ["quota-admins"] });
   await signIn(page, "dan");
   await expectSignedIn(page, "Dan");
@@ -229,6 +317,7 @@ test("signing out here offers to sign out of the provider too", async ({ page, p
   await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page.getByText("You are signed out of this market")).toBeVisible();
   await expect(page.locator(".viewer")).toHaveCount(0);
+  await expectAccessible(page);
   await page.screenshot({ path: "screenshots/signed-out-at-provider.png" });
   expect((await page.request.get("/api/v1/market")).status()).toBe(401);
   await page.getByRole("link", { name: "Sign out of Example ID as well" }).click();

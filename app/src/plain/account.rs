@@ -45,7 +45,7 @@ pub fn account(page: AccountPage) -> AnyView {
         {made.map(fresh)}
         {who(&viewer)}
         {has_password.then(|| change_password(&password))}
-        {provider.map(|(name, is_linked)| link_to(&name, is_linked))}
+        {provider.map(|(name, is_linked)| link_to(&name, is_linked, has_password))}
         {panel("sessions", "Where you are signed in", list_of_sessions(sessions))}
         {panel("tokens", "Tokens for programs", view! { {list_of_tokens(tokens)} {new_token(&token)} }.into_any())}
     }
@@ -53,9 +53,25 @@ pub fn account(page: AccountPage) -> AnyView {
 }
 
 /// Signing in by the provider: that it is possible, or how it becomes so.
-fn link_to(provider: &str, is_linked: bool) -> AnyView {
-    let body = if is_linked {
-        view! { <p>{format!("You can sign in to this account with {provider}.")}</p> }.into_any()
+fn link_to(provider: &str, is_linked: bool, has_password: bool) -> AnyView {
+    let body = if is_linked && has_password {
+        view! {
+            <form class="form" method="post" action="/account/provider/unlink">
+                <p>{format!("You can sign in to this account with {provider}.")}</p>
+                <p class="hint">
+                    "Without the link you sign in with your password. It signs out everywhere else; your roles and teams stay."
+                </p>
+                <div class="actions">
+                    <button class="button danger" type="submit">
+                        {format!("Take the link to {provider} away")}
+                    </button>
+                </div>
+            </form>
+        }
+        .into_any()
+    } else if is_linked {
+        view! { <p>{format!("You sign in to this account with {provider}. It has no password.")}</p> }
+            .into_any()
     } else {
         view! {
             <form class="form" method="post" action="/account/provider">

@@ -10,6 +10,7 @@ use leptos::prelude::*;
 
 use super::form::panel;
 use super::parts::{amount, fact, team_chooser, warning};
+use super::runway::told;
 use crate::chart::budget_chart;
 use crate::components::time::date_time;
 use crate::format;
@@ -36,6 +37,7 @@ pub fn budget(page: &BudgetPage) -> AnyView {
             {warnings(budget)}
             {panel("money", "Money", money(budget))}
             {panel("cap", "Spending cap", cap(budget))}
+            {told(&budget.warnings)}
             {panel("month", "This period", month(budget, *sets_allowance))}
             {history(budget)}
         </div>

@@ -17,6 +17,7 @@ pub mod organisation;
 mod parts;
 pub mod provider;
 pub mod reconciliation;
+mod runway;
 pub mod sign_in;
 pub mod supply;
 

@@ -60,6 +60,8 @@ pub struct OverviewPage {
     pub listings: Vec<Listing>,
     /// Remarks under them.
     pub notes: Vec<String>,
+    /// The rest of a table that is too long for one page.
+    pub next: Option<Link>,
 }
 
 /// What the navigation of the organisation's pages shows.
@@ -132,6 +134,7 @@ fn subnav(path: &str, shows: Shows) -> AnyView {
     let all = [
         ("/organisation", "Pools and teams", true),
         ("/organisation/settings", "Settings", true),
+        ("/organisation/shares", "Shares", true),
         ("/organisation/people", "People", shows.people),
         ("/organisation/watch", "Watch list", shows.watch),
         ("/organisation/audit", "Audit log", shows.audit),
@@ -158,7 +161,7 @@ fn subnav(path: &str, shows: Shows) -> AnyView {
 
 /// A page of facts, tables and links.
 pub fn overview(page: OverviewPage) -> AnyView {
-    let OverviewPage { path, shows, facts, actions, listings, notes } = page;
+    let OverviewPage { path, shows, facts, actions, listings, notes, next } = page;
     let facts = (!facts.is_empty()).then(|| {
         let facts =
             facts.into_iter().map(|(name, unit, value)| fact(name, unit, value.into_any())).collect_view();
@@ -173,9 +176,18 @@ pub fn overview(page: OverviewPage) -> AnyView {
     });
     let listings = listings.into_iter().map(listed).collect_view();
     let notes = notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view();
+    let next = next.map(|link| {
+        view! {
+            <p class="pager">
+                <a class="button" href=link.href rel="next">
+                    {link.text}
+                </a>
+            </p>
+        }
+    });
     view! {
         {subnav(&path, shows)}
-        <div class="sections">{facts} {actions} {listings} {notes}</div>
+        <div class="sections">{facts} {actions} {listings} {next} {notes}</div>
     }
     .into_any()
 }

@@ -39,11 +39,11 @@ pub fn signed_out(provider: &str, address: String) -> AnyView {
 }
 
 /// The way to the provider after a form was sent, which browsers do not let lead to another site by itself.
-pub fn departing(provider: &str, address: String) -> AnyView {
+pub fn departing(heading: &str, words: &'static str, provider: &str, address: String) -> AnyView {
     view! {
         <section class="panel notice">
-            <h2>{format!("Link this account to {provider}")}</h2>
-            <p>{format!("Sign in at {provider} as yourself: afterwards you can sign in here by it.")}</p>
+            <h2>{heading.to_owned()}</h2>
+            <p>{words}</p>
             <a class="button" href=address>
                 {format!("Continue to {provider}")}
             </a>

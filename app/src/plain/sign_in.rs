@@ -15,6 +15,8 @@ pub struct SignInPage {
     pub next: String,
     /// A form that was sent when nobody was signed in, kept until somebody is.
     pub kept_form: Option<String>,
+    /// The form may also wait while its owner is away at the provider.
+    pub form_waits: bool,
     /// Accounts that anybody may use, in a demo: name, password, who it is.
     pub demo_accounts: Vec<(&'static str, &'static str, &'static str)>,
     /// There is a way in by a password.
@@ -25,22 +27,18 @@ pub struct SignInPage {
 
 /// The main part of the page.
 pub fn sign_in(page: SignInPage) -> AnyView {
-    let SignInPage { form: state, why, next, kept_form, demo_accounts, passwords, provider } = page;
+    let SignInPage { form: state, why, next, kept_form, form_waits, demo_accounts, passwords, provider } =
+        page;
+    let provider = provider.map(|(name, address)| match kept_form.as_deref().filter(|_| form_waits) {
+        Some(kept) => with_form(&name, &next, kept),
+        None => with_link(&name, address),
+    });
     let fields = vec![
         field(&state, &Field { autocomplete: "username", ..Field::text("login", "Name or e-mail") }),
         field(&state, &Field::password("password", "Password", "current-password")),
         hidden("next", &next),
         kept_form.map(|kept| hidden("kept_form", &kept)).into_any(),
     ];
-    let provider = provider.map(|(name, address)| {
-        view! {
-            <p>
-                <a class="button" href=address>
-                    {format!("Sign in with {name}")}
-                </a>
-            </p>
-        }
-    });
     view! {
         <section class="panel" aria-label="Sign in">
             <div class="body">
@@ -53,6 +51,32 @@ pub fn sign_in(page: SignInPage) -> AnyView {
         <p class="quiet">
             "No account, or the password is lost? An admin of the organisation makes a link that lets you choose one."
         </p>
+    }
+    .into_any()
+}
+
+/// The way in by the provider.
+fn with_link(provider: &str, address: String) -> AnyView {
+    view! {
+        <p>
+            <a class="button" href=address>
+                {format!("Sign in with {provider}")}
+            </a>
+        </p>
+    }
+    .into_any()
+}
+
+/// The same with a form that waits until its owner is back.
+fn with_form(provider: &str, next: &str, kept_form: &str) -> AnyView {
+    view! {
+        <form class="form" method="post" action="/sign-in/oidc">
+            {hidden("next", next)} {hidden("kept_form", kept_form)} <div class="actions">
+                <button class="button" type="submit">
+                    {format!("Sign in with {provider}")}
+                </button>
+            </div>
+        </form>
     }
     .into_any()
 }

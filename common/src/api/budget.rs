@@ -43,6 +43,8 @@ pub struct BudgetView {
     pub cap: SpendingCap,
     /// The month so far, against the allowance where there is one.
     pub month: MonthBudget,
+    /// Warnings of the last seven days that the balance was about to be used up, the oldest first.
+    pub warnings: Vec<RunwayWarning>,
     /// Balance and spend over time.
     pub history: BudgetHistory,
 }
@@ -286,6 +288,24 @@ pub struct AllowanceAlert {
     pub amount: MicroCredits,
     /// What was spent by then.
     pub spent: MicroCredits,
+    /// The cycle in which it was noticed.
+    pub cycle: u64,
+    /// When that was.
+    pub at: Instant,
+}
+
+/// A balance that would last no longer than some hours: told once a day, a day and an hour ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunwayWarning {
+    /// 24 or 1.
+    pub hours: u32,
+    /// The balance, in local credits.
+    pub balance: MicroCredits,
+    /// Credits per hour that the chips cost.
+    pub burn: MicroCredits,
+    /// Credits per hour that the team earned.
+    pub income: MicroCredits,
     /// The cycle in which it was noticed.
     pub cycle: u64,
     /// When that was.

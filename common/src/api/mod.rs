@@ -14,8 +14,10 @@ mod exports;
 mod finance;
 mod inventory;
 mod market;
+mod organisation;
 mod people;
 mod reconciliation;
+mod shares;
 mod supply;
 mod what_if;
 
@@ -30,8 +32,10 @@ pub use exports::*;
 pub use finance::*;
 pub use inventory::*;
 pub use market::*;
+pub use organisation::*;
 pub use people::*;
 pub use reconciliation::*;
+pub use shares::*;
 pub use supply::*;
 pub use what_if::*;
 

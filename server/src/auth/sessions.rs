@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Auth, Client, Issued, secret};
 use crate::error::{AppError, ErrorKind};
+use crate::services::audit::Doer;
 use crate::store::Tx;
 use crate::store::accounts as stored;
 use crate::store::sessions::{self, Session};
@@ -179,6 +180,23 @@ impl Auth {
         for session in held.iter().filter(|session| Some(&session.id) != kept) {
             self.streams.end(session.id.as_str());
         }
+        Ok(())
+    }
+
+    /// Locks an account, which ends its sessions, tokens and streams, or opens it again.
+    ///
+    /// # Errors
+    /// `NotFound`: there is no such account, or the doer does not manage users. `Invalid`: nobody would be an admin, or
+    /// there is no reason. `PreconditionFailed`: the account was changed since `known`.
+    pub async fn set_locked(
+        &self,
+        doer: Doer<'_>,
+        user: &UserId,
+        locked: bool,
+        known: Option<&str>,
+    ) -> Result<(), AppError> {
+        let ended = self.services.set_locked(doer, user, locked, known).await?;
+        ended.iter().for_each(|id| self.streams.end(id));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use common::ids::{SessionId, UserId};
 
 use super::{Auth, Client, Issued};
 use crate::clock::Clock;
-use crate::error::AppError;
+use crate::error::{AppError, ErrorKind};
 use crate::oidc::Registration;
 use crate::oidc::fault::Fault;
 use crate::oidc::fetch::Network;
@@ -19,6 +19,9 @@ use crate::store::single_sign_on as stored;
 
 /// Longest id token that is kept until the sign-out: it becomes part of an address.
 const MAX_KEPT_TOKEN: usize = 4_000;
+
+/// Longest form, in bytes of its JSON, that is kept while its owner is away at the provider.
+const MAX_KEPT_FORM: usize = 64 * 1024;
 
 /// The provider, and the key of sign-ins under way.
 pub(super) struct SingleSignOn {
@@ -54,6 +57,8 @@ pub struct Arrival {
     pub issued: Option<Issued>,
     /// Where it wanted to go: a path of this site.
     pub next: String,
+    /// The form that was kept meanwhile, as [`Auth::keep_form`] got it.
+    pub kept_form: Option<String>,
 }
 
 /// A browser that came back from the provider, with all that it brings.
@@ -102,6 +107,44 @@ impl Auth {
         Ok(Departure { url, cookie: flow.seal(key)? })
     }
 
+    /// Keeps a form until the browser of this departure is back. It is kept as it is, so it must hold no secret.
+    ///
+    /// # Errors
+    /// `TooLarge`: it is larger than what is kept. `Unavailable`: the database does not take it.
+    pub async fn keep_form(&self, departure: &Departure, form: &str) -> Result<(), AppError> {
+        if form.len() > MAX_KEPT_FORM {
+            return Err(AppError::new(
+                ErrorKind::TooLarge,
+                "what you typed is too long to be kept on the way to the identity provider; sign in in another tab and \
+                 send it from here again",
+            ));
+        }
+        let (now, SingleSignOn { provider, key }) = (self.now(), self.single_sign_on()?);
+        let flow = Flow::open(&departure.cookie, key, now)
+            .map_err(|fault| fault.into_error(&provider.registration().name))?;
+        let mut tx = self.services.store.write().await?;
+        stored::keep_form(&mut tx, flow.form_mark(), flow.ends_at(), now, form).await?;
+        tx.commit().await
+    }
+
+    /// Takes the link between an account and the person at the provider away; its owner is signed out everywhere else, since
+    /// a session there may be that person's.
+    ///
+    /// # Errors
+    /// `Forbidden`: a token asks. `Conflict`: it is not linked, or nobody could sign in to it any more.
+    pub async fn unlink_provider(&self, owner: &Viewer, origin: &Origin) -> Result<(), AppError> {
+        let session = owner.at_browser()?;
+        if !self.takes_passwords() {
+            return Err(AppError::conflict(
+                "people sign in by the identity provider only, so nobody could sign in to this account without the link",
+            ));
+        }
+        let mut tx = self.services.store.write().await?;
+        service::unlink(&mut tx, &self.services, owner, origin).await?;
+        tx.commit().await?;
+        self.end_other_sessions(&owner.user, Some(session)).await
+    }
+
     /// Ends a sign-in that was begun by [`Auth::depart`], once.
     ///
     /// # Errors
@@ -119,17 +162,20 @@ impl Auth {
         let code = flow.accept(back.answer, &registration.issuer, names_issuer).map_err(words)?;
         let mut tx = self.services.store.write().await?;
         let is_first = stored::spend(&mut tx, flow.spent_mark(), flow.ends_at(), now).await?;
+        let kept_form = stored::take_form(&mut tx, flow.form_mark()).await?;
         tx.commit().await?;
         if !is_first {
             return Err(words(Fault::UsedBefore));
         }
         let signed_in = provider.redeem(code, &flow).await.map_err(words)?;
-        match &flow.link {
-            None => self.admit(registration, &signed_in, back, flow.next.clone()).await,
+        let issued = match &flow.link {
+            None => Some(self.admit(registration, &signed_in, back).await?),
             Some(user) => {
-                self.link_to_provider(registration, &signed_in, back, user, flow.next.clone()).await
+                self.link_to_provider(registration, &signed_in, back, user).await?;
+                None
             }
-        }
+        };
+        Ok(Arrival { issued, next: flow.next, kept_form })
     }
 
     async fn admit(
@@ -137,8 +183,7 @@ impl Auth {
         registration: &Registration,
         signed_in: &SignedIn,
         back: &Return<'_>,
-        next: String,
-    ) -> Result<Arrival, AppError> {
+    ) -> Result<Issued, AppError> {
         let arrived = Arrived { registration, person: &signed_in.person, origin: back.origin };
         let mut tx = self.services.store.write().await?;
         match service::admit(&mut tx, &self.services, &arrived).await? {
@@ -148,11 +193,11 @@ impl Auth {
                     stored::keep_id_token(&mut tx, &issued.session, &signed_in.id_token).await?;
                 }
                 tx.commit().await?;
-                Ok(Arrival { issued: Some(issued), next })
+                Ok(issued)
             }
             Outcome::Refused(fault, ended) => {
                 tx.commit().await?;
-                ended.iter().for_each(|session| self.streams.end(session.as_str()));
+                ended.iter().for_each(|id| self.streams.end(id));
                 let subject = &signed_in.person.subject;
                 tracing::info!(subject, ?fault, "a sign-in by the identity provider was refused");
                 Err(fault.into_error(&registration.name))
@@ -166,16 +211,14 @@ impl Auth {
         signed_in: &SignedIn,
         back: &Return<'_>,
         user: &UserId,
-        next: String,
-    ) -> Result<Arrival, AppError> {
+    ) -> Result<(), AppError> {
         let is_owner = |viewer: &&Viewer| viewer.user == *user && matches!(viewer.via, Via::Session(_));
         let owner = back.viewer.filter(is_owner);
         let owner = owner.ok_or_else(|| Fault::NotOwner.into_error(&registration.name))?;
         let arrived = Arrived { registration, person: &signed_in.person, origin: back.origin };
         let mut tx = self.services.store.write().await?;
         service::link(&mut tx, &self.services, &arrived, owner).await?;
-        tx.commit().await?;
-        Ok(Arrival { issued: None, next })
+        tx.commit().await
     }
 
     /// The provider's name, and where a browser signs out there as well; none where its session began by a password, or where the

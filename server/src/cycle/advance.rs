@@ -13,6 +13,7 @@ use crate::error::{AppError, ErrorKind};
 use crate::store::allowances::Alert;
 use crate::store::bids::BidVersion;
 use crate::store::results::Rows;
+use crate::store::warnings::RunwayWarning;
 
 /// Everything that one cycle decided; transfers wait in the state's book.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct Advance {
     pub(crate) step: Step,
     /// Shares of allowances that were reached.
     pub(crate) alerts: Vec<Alert>,
+    /// Balances that are about to be used up.
+    pub(crate) warnings: Vec<RunwayWarning>,
 }
 
 impl MarketState {
@@ -43,6 +46,7 @@ impl MarketState {
         self.turn_to_periods_booked(at)?;
         let step = self.account(cycle, at)?;
         let alerts = self.close_allowances(cycle, at)?;
+        let warnings = if step.number.is_some() { self.due_warnings(cycle, at)? } else { Vec::new() };
         let (snapshot, numbers) = self.snapshot(cycle, at);
         let outcome = run_engine(&snapshot)?;
         let free = opportunistic(&snapshot, &outcome);
@@ -52,7 +56,17 @@ impl MarketState {
         self.cycle = cycle;
         self.starts_at = at;
         self.outcome_sha256 = outcome_sha256;
-        Ok(Advance { snapshot, outcome, snapshot_sha256, outcome_sha256, rows, ended, step, alerts })
+        Ok(Advance {
+            snapshot,
+            outcome,
+            snapshot_sha256,
+            outcome_sha256,
+            rows,
+            ended,
+            step,
+            alerts,
+            warnings,
+        })
     }
 }
 

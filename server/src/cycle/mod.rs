@@ -13,6 +13,7 @@ mod load;
 mod over_quota;
 mod record;
 mod run;
+mod runway;
 mod state;
 mod stored;
 #[cfg(test)]
@@ -30,7 +31,7 @@ use crate::store::allowances::{self as stored_allowances, Allowance, PoolAllowan
 use crate::store::entities::{self, Organisation};
 use crate::store::history::step_start;
 use crate::store::results::{self, Cycle};
-use crate::store::{Store, Tx, bids, usage};
+use crate::store::{Store, Tx, bids, usage, warnings};
 use advance::Advance;
 pub(crate) use advance::run_engine;
 pub(crate) use again::Again;
@@ -242,6 +243,7 @@ async fn write(
     results::insert_rows(tx, &advance.rows).await?;
     bids::end(tx, at, state.cycle, &advance.ended).await?;
     stored_allowances::insert_alerts(tx, &advance.alerts).await?;
+    warnings::insert(tx, &advance.warnings).await?;
     state.book.flush(tx).await?;
     usage::insert(tx, &advance.step.pieces).await?;
     bids::add_costs(tx, &advance.step.costs).await

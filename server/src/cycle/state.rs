@@ -13,6 +13,7 @@ use market::accounting::Meter;
 use market::snapshot::{Bid, LastPrice, OwnedChips, Snapshot};
 
 use super::allowances::Allowances;
+use super::runway::Warned;
 use crate::store::bids::{BidState, BidVersion};
 use crate::store::cuts::CutPolicy;
 use crate::store::entities::{ChipType, Organisation, OwnedSupply, Pool, Team};
@@ -45,6 +46,7 @@ pub(crate) struct MarketState {
     pub(crate) cut_policy: CutPolicy,
     pub(crate) accounting: Accounting,
     pub(crate) allowances: Allowances,
+    pub(crate) warned: Warned,
     pub(crate) book: Book,
 }
 
@@ -212,6 +214,7 @@ impl MarketState {
             cut_policy: CutPolicy::default(),
             accounting: Accounting::default(),
             allowances: Allowances::default(),
+            warned: Warned::default(),
             book,
         }
     }

@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use super::AppState;
 use super::answer::{Format, answer};
-use super::extract::{Query, Segment};
+use super::extract::{FormatQuery, ListQuery, Query, Segment};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::audit::Origin;
@@ -44,21 +44,39 @@ async fn may_read_market(viewer: Viewer, request: Request, next: Next) -> Result
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "describes answers; faults are made by AppError")]
 pub(super) enum Problems {
-    /// A parameter is refused; `errors` names it
-    #[response(status = 422, content_type = "application/problem+json")]
-    Invalid(Problem),
-    /// It does not exist
-    #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(Problem),
     /// Nobody is signed in, or the session or token is over
     #[response(status = 401, content_type = "application/problem+json")]
     Unauthenticated(Problem),
     /// The viewer, or the token, may not do this
     #[response(status = 403, content_type = "application/problem+json")]
     Forbidden(Problem),
+    /// It does not exist, or the viewer may not know that it does
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(Problem),
+    /// A parameter or field is refused; `errors` names each
+    #[response(status = 422, content_type = "application/problem+json")]
+    Invalid(Problem),
     /// The database does not answer
     #[response(status = 503, content_type = "application/problem+json")]
     Unavailable(Problem),
+}
+
+/// What a route that places or ends something may answer as well.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "describes answers; faults are made by AppError")]
+pub(super) enum Conflicts {
+    /// The id is taken by another one, or it is over
+    #[response(status = 409, content_type = "application/problem+json")]
+    Conflict(Problem),
+}
+
+/// What a route that changes something that was read before may answer as well.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "describes answers; faults are made by AppError")]
+pub(super) enum ChangedSince {
+    /// It was changed since it was read: read it again. Of a bid, `newest` is what it is now
+    #[response(status = 412, content_type = "application/problem+json")]
+    PreconditionFailed(Problem),
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -127,16 +145,6 @@ async fn prices(
     answer(&headers, query.format, &history)
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct FormatQuery {
-    /// `json` or `csv`.
-    #[serde(default)]
-    #[param(inline, required = false)]
-    format: Format,
-}
-
 /// Aggregate demand for one chip type at each price. Single bids do not appear in it.
 #[utoipa::path(
     get, path = "/chip-types/{id}/book", tag = "market",
@@ -203,29 +211,9 @@ async fn allocations(
     answer(&headers, format, &view)
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct CyclesQuery {
-    /// `next_cursor` of the page before.
-    cursor: Option<String>,
-    /// Rows in a page, 1 to 500.
-    #[serde(default = "default_limit")]
-    #[param(minimum = 1, maximum = 500, default = 50, required = false)]
-    limit: u32,
-    /// `json` or `csv`.
-    #[serde(default)]
-    #[param(inline, required = false)]
-    format: Format,
-}
-
-const fn default_limit() -> u32 {
-    50
-}
-
 /// Cycles, newest first.
 #[utoipa::path(
-    get, path = "/cycles", tag = "market", params(CyclesQuery),
+    get, path = "/cycles", tag = "market", params(ListQuery),
     responses(
         (status = 200, description = "One page of cycles",
          content((Page<CycleSummary> = "application/json"), (String = "text/csv"))),
@@ -235,7 +223,7 @@ const fn default_limit() -> u32 {
 async fn cycles(
     State(state): State<AppState>,
     headers: HeaderMap,
-    Query(query): Query<CyclesQuery>,
+    Query(query): Query<ListQuery>,
 ) -> Result<Response, AppError> {
     let page = state.market().cycles(query.cursor.as_deref(), query.limit).await?;
     answer(&headers, query.format, &page)

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use super::AppState;
 use super::answer::{Format, Table, answer, cell};
 use super::api::Problems;
-use super::extract::Query;
+use super::extract::{Query, default_limit};
 use crate::error::AppError;
 use crate::policy::Viewer;
 use crate::store::audit::AuditFilter;
@@ -50,10 +50,6 @@ struct AuditQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     format: Format,
-}
-
-const fn default_limit() -> u32 {
-    50
 }
 
 /// What was done by people with power over others, newest first: for admins, finance and auditors.

@@ -9,14 +9,15 @@ use common::api::{
     ChangeBids, MoveBids, PlaceBid, PreviewBid,
 };
 use common::ids::{BidId, TeamId};
-use common::problem::Problem;
 use serde::Deserialize;
-use utoipa::{IntoParams, IntoResponses, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::AppState;
 use super::answer::{Format, answer};
+use super::api::{ChangedSince, Conflicts, Problems};
+use super::etag::{self, Seen, with_version};
 use super::extract::{Body, Query, Segment};
 use crate::error::{AppError, ErrorKind};
 use crate::policy::Viewer;
@@ -32,30 +33,6 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(move_bids))
         .routes(routes!(change))
         .routes(routes!(open, amend))
-}
-
-/// What a route of bids may answer instead.
-#[derive(IntoResponses)]
-#[expect(dead_code, reason = "describes answers; faults are made by AppError")]
-enum Problems {
-    /// Nobody is signed in
-    #[response(status = 401, content_type = "application/problem+json")]
-    Unauthenticated(Problem),
-    /// The viewer may read these bids, but not change them
-    #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(Problem),
-    /// It does not exist, or the viewer may not know that it does
-    #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(Problem),
-    /// The id is taken by another bid, or the bid is over
-    #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(Problem),
-    /// A field is refused; `errors` names each
-    #[response(status = 422, content_type = "application/problem+json")]
-    Invalid(Problem),
-    /// The database does not answer
-    #[response(status = 503, content_type = "application/problem+json")]
-    Unavailable(Problem),
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -117,7 +94,7 @@ struct NewBid {
         ("Idempotency-Key" = Option<BidId>, Header, description = "The bid's id, where the body has none"),
     ),
     request_body = NewBid,
-    responses((status = 201, description = "The bid; `ETag` is its version", body = BidView), Problems)
+    responses((status = 201, description = "The bid; `ETag` is its version", body = BidView), Conflicts, Problems)
 )]
 async fn place(
     State(state): State<AppState>,
@@ -133,7 +110,8 @@ async fn place(
         _ => error,
     })?;
     let location = HeaderValue::try_from(format!("/api/v1/bids/{}", view.id)).map_err(AppError::internal)?;
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], with_version(&view, &view)?).into_response())
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], with_version(&view.version, &view)?)
+        .into_response())
 }
 
 /// The id of a new bid, and whether only the header has it.
@@ -191,7 +169,7 @@ async fn open(
 ) -> Result<Response, AppError> {
     let detail = state.services().bid(&viewer, &origin, &id, query.cursor.as_deref()).await?;
     match query.format {
-        Format::Json => with_version(&detail.bid, &detail),
+        Format::Json => with_version(&detail.bid.version, &detail),
         Format::Csv => answer(&headers, Format::Csv, &detail),
     }
 }
@@ -217,9 +195,7 @@ struct ChangedBid {
     request_body = ChangedBid,
     responses(
         (status = 200, description = "The bid; `ETag` is its version", body = BidView),
-        (status = 412, description = "It was changed since; `newest` is the bid as it is now", body = Problem,
-         content_type = "application/problem+json"),
-        Problems,
+        Conflicts, ChangedSince, Problems,
     )
 )]
 async fn amend(
@@ -231,34 +207,16 @@ async fn amend(
 ) -> Result<Response, AppError> {
     let seen = version_of(&headers, change.version)?;
     let view = state.services().amend(&viewer, &id, seen, change.terms).await?;
-    with_version(&view, &view)
+    with_version(&view.version, &view)
 }
 
 /// The version that a change was made from; none where any will do.
 fn version_of(headers: &HeaderMap, version: Option<u64>) -> Result<Option<u64>, AppError> {
-    let Some(value) = headers.get(header::IF_MATCH) else {
-        return version.map(Some).ok_or_else(|| {
-            AppError::invalid(
-                "If-Match",
-                "is missing; send the ETag of the bid as you read it, so that nobody's change is lost",
-            )
-        });
-    };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text == "*" {
-        return Ok(None);
+    match etag::if_match(headers)? {
+        None => version.map(Some).ok_or_else(etag::missing),
+        Some(Seen::Any) => Ok(None),
+        Some(Seen::Version(tag)) => tag.parse().map(Some).map_err(|_| etag::no_tag(&tag)),
     }
-    let tag = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    tag.and_then(|tag| tag.parse().ok()).map(Some).ok_or_else(|| {
-        AppError::invalid("If-Match", format!("is {text:?}; send the ETag of the bid, such as \"3\""))
-    })
-}
-
-/// An answer about a bid, with the bid's version as its tag: what `If-Match` takes.
-fn with_version<T: serde::Serialize>(bid: &BidView, body: &T) -> Result<Response, AppError> {
-    let tag = HeaderValue::try_from(format!("\"{}\"", bid.version)).map_err(AppError::internal)?;
-    let headers = [(header::ETAG, tag), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-    Ok((headers, Json(body)).into_response())
 }
 
 /// A bid to look at before it is sent.
@@ -303,7 +261,7 @@ struct Move {
     post, path = "/teams/{team}/bids/moves", tag = "bids",
     params(("team" = TeamId, Path, description = "The team")),
     request_body = Move,
-    responses((status = 200, description = "From which cycle it holds", body = BidsChanged), Problems)
+    responses((status = 200, description = "From which cycle it holds", body = BidsChanged), Conflicts, Problems)
 )]
 async fn move_bids(
     State(state): State<AppState>,
@@ -330,7 +288,7 @@ struct Change {
     post, path = "/teams/{team}/bids/changes", tag = "bids",
     params(("team" = TeamId, Path, description = "The team")),
     request_body = Change,
-    responses((status = 200, description = "From which cycle it holds", body = BidsChanged), Problems)
+    responses((status = 200, description = "From which cycle it holds", body = BidsChanged), Conflicts, Problems)
 )]
 async fn change(
     State(state): State<AppState>,

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use super::AppState;
 use super::answer::{Format, Table, answer, cell};
 use super::api::Problems;
-use super::extract::{Query, Segment, Segments};
+use super::extract::{FormatQuery, Query, Segment, Segments, default_limit};
 use crate::error::AppError;
 use crate::policy::Viewer;
 use crate::store::budget::EntryFilter;
@@ -85,10 +85,6 @@ struct LedgerQuery {
     format: Format,
 }
 
-const fn default_limit() -> u32 {
-    50
-}
-
 /// A kind of transfer by its name.
 pub(super) fn transfer_kind(text: &str) -> Result<TransferKind, AppError> {
     TransferKind::parse(text).map_err(|_| {
@@ -122,23 +118,13 @@ async fn ledger(
     answer(&headers, format, &page)
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct TransferQuery {
-    /// `json`, or `csv` for the entries.
-    #[serde(default)]
-    #[param(inline, required = false)]
-    format: Format,
-}
-
 /// One transfer that touches the team's account, with both of its sides.
 #[utoipa::path(
     get, path = "/teams/{team}/ledger/{transfer}", tag = "money",
     params(
         ("team" = TeamId, Path, description = "The team"),
         ("transfer" = u64, Path, description = "Number of the transfer, from 1"),
-        TransferQuery,
+        FormatQuery,
     ),
     responses(
         (status = 200, description = "The transfer and its entries",
@@ -151,7 +137,7 @@ async fn transfer(
     viewer: Viewer,
     Segments(team, number): Segments<TeamId, u64>,
     headers: HeaderMap,
-    Query(query): Query<TransferQuery>,
+    Query(query): Query<FormatQuery>,
 ) -> Result<Response, AppError> {
     let view = state.services().transfer(&viewer, &team, number).await?;
     answer(&headers, query.format, &view)

@@ -4,8 +4,11 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
 
+use super::answer::Format;
 use crate::error::{AppError, ErrorKind};
 use crate::policy::Viewer;
 use crate::services::audit::Origin;
@@ -44,6 +47,39 @@ fn without_views_of_lists(query: &str) -> String {
     let is_view = |name: &str| matches!(name.rsplit('.').next(), Some("sort" | "find"));
     let kept = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| !is_view(name));
     form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).finish()
+}
+
+/// A page of a list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListQuery {
+    /// `next_cursor` of the page before.
+    pub(super) cursor: Option<String>,
+    /// Rows in a page, 1 to 500.
+    #[serde(default = "default_limit")]
+    #[param(minimum = 1, maximum = 500, default = 50, required = false)]
+    pub(super) limit: u32,
+    /// `json` or `csv`.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub(super) format: Format,
+}
+
+/// Rows in a page of a list, where the request does not say how many.
+pub(super) const fn default_limit() -> u32 {
+    50
+}
+
+/// The form of an answer.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FormatQuery {
+    /// `json` or `csv`.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub(super) format: Format,
 }
 
 /// What is wrong with a field. The reader's texts for numbers name neither the value nor what would be right.

@@ -9,6 +9,7 @@ mod bids;
 mod budget;
 mod cookies;
 mod cuts;
+mod etag;
 mod events;
 mod exports;
 mod extract;
@@ -19,6 +20,7 @@ mod identity;
 mod jobs;
 mod layers;
 mod metrics;
+mod organisation;
 mod plain;
 mod problem;
 mod reconciliation;
@@ -26,6 +28,8 @@ mod session;
 mod site;
 mod supply;
 mod tables;
+mod teams;
+mod users;
 mod what_if;
 
 use std::sync::Arc;
@@ -174,7 +178,10 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(reconciliation::routes())
                 .merge(supply::routes())
                 .merge(cuts::routes())
-                .merge(what_if::routes()),
+                .merge(what_if::routes())
+                .merge(organisation::routes())
+                .merge(teams::routes())
+                .merge(users::routes()),
         )
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

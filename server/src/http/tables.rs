@@ -155,7 +155,7 @@ impl Table for AllocationsView {
 }
 
 /// Thousandths as a decimal number with three decimals.
-fn thousandths(milli: u64) -> String {
+pub(super) fn thousandths(milli: u64) -> String {
     format!("{}.{:03}", milli / 1_000, milli % 1_000)
 }
 

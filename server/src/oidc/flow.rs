@@ -150,6 +150,13 @@ impl Flow {
         }
     }
 
+    /// Finds the form that is kept until this sign-in is finished. Of its verifier, which leaves this server only once the
+    /// form is taken.
+    #[must_use]
+    pub fn form_mark(&self) -> [u8; 32] {
+        Sha256::new().chain_update(b"kept form").chain_update(self.verifier.as_bytes()).finalize().into()
+    }
+
     /// What is kept of a sign-in that was finished, so that it is not finished again.
     #[must_use]
     pub fn spent_mark(&self) -> [u8; 32] {

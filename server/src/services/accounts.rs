@@ -54,6 +54,18 @@ pub async fn viewer_of_session(
     }
 }
 
+/// Ends all sessions and tokens of an account; the answer is the ids of those that held, whose streams are to end too.
+///
+/// # Errors
+/// `Unavailable`: the database does not answer.
+pub(crate) async fn end_all(tx: &mut Tx, user: &UserId, now: Instant) -> Result<Vec<String>, AppError> {
+    let held = sessions::of_user(tx, user, now).await?.into_iter().map(|session| session.id.to_string());
+    let tokens = sessions::tokens_of_user(tx, user, now).await?.into_iter().map(|token| token.id.to_string());
+    sessions::end_all_but(tx, user, None, now).await?;
+    sessions::revoke_tokens(tx, user, now).await?;
+    Ok(held.chain(tokens).collect())
+}
+
 /// Whether a text may be a login: a name or an e-mail address, 1 to 200 visible ASCII characters without spaces.
 pub(crate) fn check_login(checks: &mut Checks, field: &str, login: &str) {
     let login = login.trim();

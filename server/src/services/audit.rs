@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::Services;
 use super::checks::Checks;
+use super::paging::{self, check_limit};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Via, Viewer};
 use crate::store::Tx;
@@ -14,9 +15,6 @@ use crate::store::audit::{self, AuditFilter};
 
 /// Longest reason, in characters.
 pub const MAX_REASON: usize = 500;
-
-/// Most entries in one page of the log.
-pub const MAX_LIMIT: u32 = 500;
 
 /// Where a request came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,17 +140,10 @@ impl Services {
         limit: u32,
     ) -> Result<Page<AuditEntry>, AppError> {
         viewer.may(Action::ReadAudit, Object::Organisation)?;
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(AppError::invalid("limit", format!("is {limit}; it must be 1 to {MAX_LIMIT}")));
-        }
-        let before = cursor.map_or(Ok(u64::MAX >> 1), read_cursor)?;
-        let mut tx = self.store.read().await?;
-        let mut items = audit::entries(&mut tx, filter, before, limit + 1).await?;
-        let more = items.len() > limit as usize;
-        items.truncate(limit as usize);
-        let last = items.last().filter(|_| more);
-        let next_cursor = last.map(|entry| format!("{CURSOR_PREFIX}{}", entry.number));
-        Ok(Page { items, next_cursor })
+        check_limit(limit)?;
+        let before = paging::read_before(cursor)?;
+        let entries = audit::entries(&mut self.store.read().await?, filter, before, limit + 1).await?;
+        Ok(paging::page(entries, limit, |entry| paging::before(entry.number)))
     }
 
     /// The actions that the log knows so far, in order.
@@ -163,16 +154,4 @@ impl Services {
         viewer.may(Action::ReadAudit, Object::Organisation)?;
         audit::actions(&mut self.store.read().await?).await
     }
-}
-
-const CURSOR_PREFIX: &str = "before-";
-
-fn read_cursor(cursor: &str) -> Result<u64, AppError> {
-    let number = cursor.strip_prefix(CURSOR_PREFIX).and_then(|number| number.parse().ok());
-    number.ok_or_else(|| {
-        AppError::invalid(
-            "cursor",
-            format!("{cursor:?} is no cursor of this list; take next_cursor of a page before"),
-        )
-    })
 }

@@ -2,7 +2,7 @@
 
 use common::api::{
     AllowanceAlert, AllowanceLevel, AllowanceView, BudgetHistory, BudgetPoint, BudgetView, Burn, CapLimit,
-    Forecast, MarketClock, MonthBudget, Runway, Span, SpendingCap,
+    Forecast, MarketClock, MonthBudget, Runway, RunwayWarning, Span, SpendingCap,
 };
 use common::ids::TeamId;
 use common::instant::Instant;
@@ -21,10 +21,13 @@ use crate::store::allowances::{alerts_since, charged, rules};
 use crate::store::entities::{Organisation, Team};
 use crate::store::history::{seconds_between, step_start};
 use crate::store::ledger::TransferKind;
-use crate::store::{Tx, budget};
+use crate::store::{Tx, budget, warnings as stored_warnings};
 
 /// A forecast goes on at the rate of so many days before today, and of today up to now.
 pub(super) const FORECAST_DAYS: i8 = 7;
+
+/// Warnings are shown for so many seconds.
+const WARNINGS_SECONDS: i64 = 7 * 86_400;
 
 impl Services {
     /// A team's budget now, with its history over a span.
@@ -62,6 +65,7 @@ impl Services {
             runway: runway(available, burn, team.income),
             cap: spending_cap(&team, balance, organisation.sustain_minutes, over),
             month,
+            warnings: warnings(&mut tx, organisation, &team.id, clock.cleared_at).await?,
             history: history(&mut tx, &team.id, &clock, balance, span).await?,
             clock,
             team: team.id,
@@ -112,7 +116,7 @@ fn sum(amounts: impl Iterator<Item = MicroCredits>) -> MicroCredits {
 }
 
 /// How long `available` credits last at a rate of spending against an income, both per hour.
-fn runway(available: MicroCredits, burn: MicroCredits, income: MicroCredits) -> Runway {
+pub(crate) fn runway(available: MicroCredits, burn: MicroCredits, income: MicroCredits) -> Runway {
     let net = burn.0.saturating_sub(income.0);
     match (burn.0, net) {
         (..=0, _) => Runway::NotSpending,
@@ -236,6 +240,27 @@ fn least_left(
 pub(super) fn forecast_since(calendar: &Calendar, now: Instant) -> Result<Instant, AppError> {
     let today = calendar.local(now)?.date();
     calendar.start_of(today.checked_sub(FORECAST_DAYS.days()).map_err(AppError::internal)?)
+}
+
+/// The warnings of the last seven days, the oldest first.
+async fn warnings(
+    tx: &mut Tx,
+    organisation: &Organisation,
+    team: &TeamId,
+    now: Instant,
+) -> Result<Vec<RunwayWarning>, AppError> {
+    let since = now.plus_seconds(-WARNINGS_SECONDS);
+    let first_day = Calendar::new(&organisation.time_zone)?.period(PeriodKind::Day, since)?;
+    let warnings = stored_warnings::since(tx, team, first_day.starts_at).await?.into_iter();
+    let view = |warning: stored_warnings::RunwayWarning| RunwayWarning {
+        hours: warning.hours,
+        balance: warning.balance,
+        burn: warning.burn,
+        income: warning.income,
+        cycle: warning.cycle,
+        at: warning.fired_at,
+    };
+    Ok(warnings.map(view).collect())
 }
 
 /// What is spent, and for the rest of the month the rate of the seconds before now.

@@ -43,6 +43,14 @@ impl Services {
         Ok((setup, next_cycle(&mut tx).await?))
     }
 
+    /// The cycle in which what is written now takes effect.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn next_cycle(&self) -> Result<u64, AppError> {
+        next_cycle(&mut self.store.read().await?).await
+    }
+
     /// Changes the organisation's name and the market's settings.
     ///
     /// # Errors
@@ -219,12 +227,14 @@ pub(super) async fn next_cycle(tx: &mut Tx) -> Result<u64, AppError> {
     Ok(last_cycle(tx).await?.map_or(1, |last| last.number + 1))
 }
 
+/// A pool of a setup.
 pub(crate) fn pool_in(setup: &Setup, id: &PoolId) -> Result<Pool, AppError> {
     let found = setup.pools.iter().find(|pool| pool.id == *id);
     found.cloned().ok_or_else(|| AppError::not_found("pool", id))
 }
 
-pub(super) fn team_in(setup: &Setup, id: &TeamId) -> Result<Team, AppError> {
+/// A team of a setup.
+pub(crate) fn team_in(setup: &Setup, id: &TeamId) -> Result<Team, AppError> {
     let found = setup.teams.iter().find(|team| team.id == *id);
     found.cloned().ok_or_else(|| AppError::not_found("team", id))
 }

@@ -6,14 +6,12 @@ use common::money::MicroCredits;
 
 use super::Services;
 use super::budget::team_of;
+use super::paging::{check_limit, no_cursor, page};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::budget::{self, EntryFilter, EntryPlace};
 use crate::store::finance::bookings;
 use crate::store::ledger::AccountKind;
-
-/// Most entries in one page.
-pub const MAX_LIMIT: u32 = 500;
 
 /// Before it lie all entries.
 const END: EntryPlace = (u64::MAX >> 1, u64::MAX >> 1, u64::MAX >> 1);
@@ -32,21 +30,18 @@ impl Services {
         cursor: Option<&str>,
         limit: u32,
     ) -> Result<Page<LedgerEntry>, AppError> {
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(AppError::invalid("limit", format!("is {limit}; it must be 1 to {MAX_LIMIT}")));
-        }
+        check_limit(limit)?;
         let before = cursor.map_or(Ok(END), read_cursor)?;
         let latest = self.market().latest().await?;
         let mut tx = self.store.read().await?;
         let team = team_of(&mut tx, &latest, team).await?;
         viewer.may(Action::ReadBudget, Object::Team { team: &team.id, pool: &team.pool })?;
-        let mut entries = budget::entries(&mut tx, &team.id, filter, before, limit + 1).await?;
-        let more = entries.len() > limit as usize;
-        entries.truncate(limit as usize);
-        let last = entries.last().filter(|_| more);
-        let next_cursor =
-            last.map(|((cycle, transfer, place), _)| format!("before-{cycle}-{transfer}-{place}"));
-        Ok(Page { items: entries.into_iter().map(|(_, entry)| entry).collect(), next_cursor })
+        let entries = budget::entries(&mut tx, &team.id, filter, before, limit + 1).await?;
+        let cursor = |((cycle, transfer, place), _): &(EntryPlace, LedgerEntry)| {
+            format!("before-{cycle}-{transfer}-{place}")
+        };
+        let Page { items, next_cursor } = page(entries, limit, cursor);
+        Ok(Page { items: items.into_iter().map(|(_, entry)| entry).collect(), next_cursor })
     }
 
     /// A transfer that a team's account is part of, with all its entries. Who may not read the other teams' money sees
@@ -126,10 +121,7 @@ fn read_cursor(cursor: &str) -> Result<EntryPlace, AppError> {
         Some(&[cycle, transfer, place]) if [cycle, transfer, place].iter().all(|number| *number <= END.0) => {
             Ok((cycle, transfer, place))
         }
-        _ => Err(AppError::invalid(
-            "cursor",
-            format!("{cursor:?} is no cursor of this list; take next_cursor of a page before"),
-        )),
+        _ => Err(no_cursor(cursor)),
     }
 }
 

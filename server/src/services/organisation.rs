@@ -161,6 +161,9 @@ fn check_settings(checks: &mut Checks, at: &str, settings: &Organisation) {
     if let Some(hours) = settings.balance_cap_hours {
         checks.range(&format!("{at}balance_cap_hours"), hours.into(), 1, 100_000);
     }
+    if let Some(hours) = settings.most_bid_hours {
+        checks.range(&format!("{at}most_bid_hours"), hours.into(), 1, 100_000);
+    }
     if jiff::tz::TimeZone::get(&settings.time_zone).is_err() {
         checks.refuse(
             &format!("{at}time_zone"),

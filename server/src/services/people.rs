@@ -3,23 +3,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::api::Role;
+use common::api::{Page, Role};
 use common::ids::{BidId, PoolId, TeamId, UserId};
 use common::instant::Instant;
 use serde::Serialize;
 
 use super::Services;
-use super::accounts::check_login;
+use super::accounts::{check_login, end_all};
 use super::audit::{Deed, Doer, check_reason, reason_into, record};
 use super::bids;
 use super::changes::{pool_in, team_in};
 use super::checks::Checks;
+use super::directory::{after_row, read_after};
 use super::organisation::newest_setup;
+use super::paging::{check_limit, page};
 use super::retirement::refuse_archived;
+use super::version::{check_version, version_of};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::accounts::{self, Account, Member, NewAccount, Standing};
-use crate::store::{Tx, queue, sessions};
+use crate::store::{Tx, queue};
 
 /// An account with what it is to the organisation.
 #[derive(Clone, Debug)]
@@ -28,6 +31,20 @@ pub struct Person {
     pub account: Account,
     /// Roles, teams and pools.
     pub standing: Standing,
+}
+
+impl Person {
+    /// The version of what an admin changes of it: roles, and whether it is locked.
+    ///
+    /// # Errors
+    /// `Internal`: it has no JSON form.
+    pub fn version(&self) -> Result<String, AppError> {
+        version_of(&self.changeable())
+    }
+
+    fn changeable(&self) -> (&BTreeSet<Role>, bool) {
+        (&self.standing.roles, self.account.disabled_at.is_some())
+    }
 }
 
 /// A person's place in a team, for the audit log.
@@ -44,19 +61,29 @@ struct Left<'a> {
 }
 
 impl Services {
-    /// All accounts, with what each is to the organisation.
+    /// One page of the accounts, in order of their names, with what each is to the organisation.
     ///
     /// # Errors
-    /// `NotFound`: the viewer does not manage users.
-    pub async fn people(&self, viewer: &Viewer) -> Result<Vec<Person>, AppError> {
+    /// `NotFound`: the viewer does not manage users. `Invalid`: the cursor is none of this list, or the limit is out of
+    /// its range.
+    pub async fn people(
+        &self,
+        viewer: &Viewer,
+        cursor: Option<&str>,
+        limit: u32,
+    ) -> Result<Page<Person>, AppError> {
         viewer.may(Action::ManageUsers, Object::Organisation)?;
+        check_limit(limit)?;
+        let after = cursor.map(read_after::<UserId>).transpose()?;
         let mut tx = self.store.read().await?;
-        let mut people = Vec::new();
-        for account in accounts::all(&mut tx).await? {
+        let accounts = accounts::after(&mut tx, after.as_ref(), limit + 1).await?;
+        let Page { items, next_cursor } = page(accounts, limit, |last| after_row(&last.id));
+        let mut people = Vec::with_capacity(items.len());
+        for account in items {
             let standing = accounts::standing(&mut tx, &account.id).await?;
             people.push(Person { account, standing });
         }
-        Ok(people)
+        Ok(Page { items: people, next_cursor })
     }
 
     /// One account.
@@ -114,17 +141,20 @@ impl Services {
     ///
     /// # Errors
     /// `NotFound`: there is no such account, or the doer does not manage users. `Invalid`: nobody would be an admin, or
-    /// there is no reason.
+    /// there is no reason. `PreconditionFailed`: the account was changed since `known`.
     pub async fn set_roles(
         &self,
         doer: Doer<'_>,
         user: &UserId,
         roles: &BTreeSet<Role>,
+        known: Option<&str>,
     ) -> Result<(), AppError> {
         doer.viewer.may(Action::ManageUsers, Object::Organisation)?;
         check_reason(doer.reason)?;
         let (now, mut tx) = (self.now(), self.store.write().await?);
-        let before = person_in(&mut tx, user).await?.standing.roles;
+        let present = person_in(&mut tx, user).await?;
+        check_version(known, &present.changeable())?;
+        let before = present.standing.roles;
         accounts::set_roles(&mut tx, user, roles).await?;
         keep_an_admin(&mut tx, "roles").await?;
         let deed = Deed::new("user.roles_set", "user", user).before(&before)?.after(roles)?;
@@ -132,25 +162,35 @@ impl Services {
         tx.commit().await
     }
 
-    /// Locks an account, which ends its sessions and tokens, or opens it again.
+    /// Locks an account, which ends its sessions and tokens, or opens it again. The answer is the ids of what ended, for
+    /// their streams: [`crate::auth::Auth::set_locked`] ends those as well.
     ///
     /// # Errors
     /// As [`Services::set_roles`].
-    pub async fn set_locked(&self, doer: Doer<'_>, user: &UserId, locked: bool) -> Result<(), AppError> {
+    pub(crate) async fn set_locked(
+        &self,
+        doer: Doer<'_>,
+        user: &UserId,
+        locked: bool,
+        known: Option<&str>,
+    ) -> Result<Vec<String>, AppError> {
         doer.viewer.may(Action::ManageUsers, Object::Organisation)?;
         check_reason(doer.reason)?;
         let (now, mut tx) = (self.now(), self.store.write().await?);
-        let before = person_in(&mut tx, user).await?.account.disabled_at.is_some();
+        let present = person_in(&mut tx, user).await?;
+        check_version(known, &present.changeable())?;
+        let before = present.account.disabled_at.is_some();
         accounts::set_disabled(&mut tx, user, locked.then_some(now)).await?;
+        let mut ended = Vec::new();
         if locked {
             keep_an_admin(&mut tx, "reason").await?;
-            sessions::end_all_but(&mut tx, user, None, now).await?;
-            sessions::revoke_tokens(&mut tx, user, now).await?;
+            ended = end_all(&mut tx, user, now).await?;
         }
         let action = if locked { "user.locked" } else { "user.opened" };
         let deed = Deed::new(action, "user", user).before(&before)?.after(&locked)?;
         record(&mut tx, now, doer, deed).await?;
-        tx.commit().await
+        tx.commit().await?;
+        Ok(ended)
     }
 
     /// Notes that a one-time link is made for a person, before it is.

@@ -116,6 +116,15 @@ impl Calendar {
         Ok(at.to_zoned_datetime(self.0.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())
     }
 
+    /// An instant as people write it in the zone, with the zone's name: "1 Dec 00:00 (UTC)".
+    ///
+    /// # Errors
+    /// As [`Calendar::period`].
+    pub fn day_and_time(&self, at: Instant) -> Result<String, AppError> {
+        let name = self.0.iana_name().unwrap_or("UTC");
+        Ok(format!("{} ({name})", self.local(at)?.strftime("%-d %b %H:%M")))
+    }
+
     /// The first instant of a day of the zone. Where the clocks skip midnight it is the first instant after the gap, and
     /// where they show it twice, the first of the two.
     ///

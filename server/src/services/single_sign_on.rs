@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::api::Role;
 use common::ids::{PoolId, SessionId, TeamId, UserId};
-use common::instant::Instant;
 use serde::Serialize;
 
 use super::Services;
-use super::accounts::viewer;
+use super::accounts::{end_all, viewer};
 use super::audit::{self, Deed, Doer, Origin};
 use super::people::leave_team;
 use crate::error::AppError;
@@ -19,7 +18,7 @@ use crate::oidc::{Grants, Registration};
 use crate::policy::{Via, Viewer};
 use crate::store::Tx;
 use crate::store::accounts::{self as stored, NewAccount, Standing};
-use crate::store::{sessions, single_sign_on};
+use crate::store::single_sign_on;
 
 /// What the audit log gives as the reasons of what a sign-in changed.
 const GROUPS: &str = "groups of the identity provider, at sign-in";
@@ -36,8 +35,8 @@ pub(crate) struct Arrived<'a> {
 pub(crate) enum Outcome {
     /// The account may be signed in.
     Admitted(UserId),
-    /// It may not; these sessions were ended.
-    Refused(Fault, Vec<SessionId>),
+    /// It may not; these sessions and tokens were ended.
+    Refused(Fault, Vec<String>),
 }
 
 /// Finds or makes the person's account, and gives it what the groups give.
@@ -62,7 +61,7 @@ pub(crate) async fn admit(
         Decision::Refuse(fault) => Ok(Outcome::Refused(fault, Vec::new())),
         Decision::Withdraw(user) => {
             give(tx, services, arrived, &user, &Grants::default()).await?;
-            Ok(Outcome::Refused(Fault::NoMappedGroup, end_sessions(tx, &user, services.now()).await?))
+            Ok(Outcome::Refused(Fault::NoMappedGroup, end_all(tx, &user, services.now()).await?))
         }
         Decision::SignIn(user, grants) => {
             stored::set_name(tx, &user, &name).await?;
@@ -117,6 +116,33 @@ pub(crate) async fn link(
     let deed = Deed::new("user.linked", "user", &owner.user).after(&(issuer, subject))?;
     let doer = Doer { viewer: owner, origin: arrived.origin, reason: "linked by its owner" };
     audit::record(tx, services.now(), doer, deed).await
+}
+
+/// Takes the link between an account and the person at the provider away, for its owner at a browser.
+///
+/// # Errors
+/// `Conflict`: the account is not linked, or nobody could sign in to it any more.
+pub(crate) async fn unlink(
+    tx: &mut Tx,
+    services: &Services,
+    owner: &Viewer,
+    origin: &Origin,
+) -> Result<(), AppError> {
+    let account = stored::find(tx, &owner.user).await?;
+    let account = account.ok_or_else(|| AppError::not_found("account", &owner.user))?;
+    let Some(provider) = account.provider else {
+        return Err(AppError::conflict("this account is not linked; there is nothing to take away"));
+    };
+    if !account.has_password {
+        return Err(AppError::conflict(
+            "this account has no password, so nobody could sign in to it without the link; an admin of the organisation \
+             can make a link that lets you choose a password first",
+        ));
+    }
+    single_sign_on::set_provider(tx, &owner.user, None).await?;
+    let deed = Deed::new("user.unlinked", "user", &owner.user).before(&provider)?;
+    audit::record(tx, services.now(), Doer { viewer: owner, origin, reason: "unlinked by its owner" }, deed)
+        .await
 }
 
 /// The grants without teams and pools that are not there; each is a rule of the configuration to be mended.
@@ -178,12 +204,6 @@ async fn note(
     let via = Via::Session(SessionId::new(services.ids.new_id(now)).map_err(AppError::internal)?);
     let person = viewer(tx, user, via).await?.ok_or_else(|| AppError::internal("the account is gone"))?;
     audit::record(tx, now, Doer { viewer: &person, origin: arrived.origin, reason }, deed).await
-}
-
-async fn end_sessions(tx: &mut Tx, user: &UserId, now: Instant) -> Result<Vec<SessionId>, AppError> {
-    let held = sessions::of_user(tx, user, now).await?;
-    sessions::end_all_but(tx, user, None, now).await?;
-    Ok(held.into_iter().map(|session| session.id).collect())
 }
 
 /// What a person is, as the audit log keeps it.

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use common::api::{WatchListView, WatchedTeam};
 use common::ids::TeamId;
-use common::money::MicroCredits;
 
 use super::Services;
 use crate::error::AppError;
@@ -13,44 +13,12 @@ use crate::store::entities::Team;
 use crate::store::results::{TeamQuota, quotas_in};
 use crate::store::{Tx, budget, cuts};
 
-/// A team on the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
-    /// The team.
-    pub team: TeamId,
-    /// Its display name.
-    pub name: String,
-    /// Local credits per hour.
-    pub income: MicroCredits,
-    /// Chips it asks for, over all chip types.
-    pub asked: u64,
-    /// Chips it is granted.
-    pub granted: u64,
-    /// Chips it uses: within its quota, over it after a cut, and for free.
-    pub in_use: u64,
-    /// Of a starved team: for how many cycles it has bid and was granted nothing, this one included.
-    pub starved_cycles: Option<u64>,
-}
-
-/// The teams to look after in a cycle.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WatchList {
-    /// The cycle.
-    pub cycle: u64,
-    /// Use more than they are granted, most first.
-    pub over_grant: Vec<Watched>,
-    /// Bid and are granted nothing, longest first.
-    pub starved: Vec<Watched>,
-    /// Have an income and bid for nothing, highest income first.
-    pub idle: Vec<Watched>,
-}
-
 impl Services {
     /// The teams to look after in the cycle in force.
     ///
     /// # Errors
     /// `NotFound`: the viewer may not see how single teams fare.
-    pub async fn watch_list(&self, viewer: &Viewer) -> Result<WatchList, AppError> {
+    pub async fn watch_list(&self, viewer: &Viewer) -> Result<WatchListView, AppError> {
         viewer.may(Action::ReadSealedBids, Object::Organisation)?;
         let latest = self.market().latest().await?;
         let mut tx = self.store.read().await?;
@@ -59,8 +27,7 @@ impl Services {
         for (_, _, team, over) in cuts::over_quota(&mut tx).await? {
             *over_quota.entry(team).or_default() += over.chips.0;
         }
-        let mut list = sorted(&latest.setup.teams, &quotas, &over_quota);
-        list.cycle = latest.number;
+        let mut list = sorted(latest.number, &latest.setup.teams, &quotas, &over_quota);
         for watched in &mut list.starved {
             watched.starved_cycles = starved_cycles(&mut tx, &watched.team, latest.number).await?;
         }
@@ -74,7 +41,12 @@ async fn starved_cycles(tx: &mut Tx, team: &TeamId, cycle: u64) -> Result<Option
 }
 
 /// Puts teams on the lists they belong to.
-fn sorted(teams: &[Team], quotas: &[TeamQuota], over_quota: &BTreeMap<TeamId, u64>) -> WatchList {
+fn sorted(
+    cycle: u64,
+    teams: &[Team],
+    quotas: &[TeamQuota],
+    over_quota: &BTreeMap<TeamId, u64>,
+) -> WatchListView {
     let mut sums: BTreeMap<&TeamId, (u64, u64, u64)> = BTreeMap::new();
     for quota in quotas {
         let sum = sums.entry(&quota.team).or_default();
@@ -82,11 +54,11 @@ fn sorted(teams: &[Team], quotas: &[TeamQuota], over_quota: &BTreeMap<TeamId, u6
         sum.1 += quota.quota.0;
         sum.2 += quota.used.0 + quota.opportunistic.0;
     }
-    let mut list = WatchList::default();
+    let mut list = WatchListView { cycle, over_grant: Vec::new(), starved: Vec::new(), idle: Vec::new() };
     for team in teams {
         let (asked, granted, used) = sums.get(&team.id).copied().unwrap_or_default();
         let in_use = used + over_quota.get(&team.id).copied().unwrap_or_default();
-        let watched = Watched {
+        let watched = WatchedTeam {
             team: team.id.clone(),
             name: team.name.clone(),
             income: team.income,
@@ -112,6 +84,7 @@ fn sorted(teams: &[Team], quotas: &[TeamQuota], over_quota: &BTreeMap<TeamId, u6
 #[cfg(test)]
 mod tests {
     use common::chips::Chips;
+    use common::money::MicroCredits;
 
     use super::*;
 
@@ -142,8 +115,8 @@ mod tests {
             quota("hungry", 4, 0, 0, 0),
         ];
         let over_quota = [("cut".parse().unwrap(), 50)].into();
-        let list = sorted(&teams, &quotas, &over_quota);
-        let ids = |list: &[Watched]| -> Vec<String> {
+        let list = sorted(1, &teams, &quotas, &over_quota);
+        let ids = |list: &[WatchedTeam]| -> Vec<String> {
             list.iter().map(|watched| watched.team.to_string()).collect()
         };
         assert_eq!(ids(&list.over_grant), ["cut", "free"], "52 chips on a grant of 2 come first");

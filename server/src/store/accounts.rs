@@ -152,13 +152,20 @@ pub async fn password_hash(tx: &mut Tx, user: &UserId) -> Result<Option<String>,
     }
 }
 
-/// All accounts, in order of their names.
+/// At most `limit` accounts in order of their names, behind one of them; from the first on without.
 ///
 /// # Errors
 /// The database can't be read.
-pub async fn all(tx: &mut Tx) -> Result<Vec<Account>, AppError> {
-    const SQL: &str = accounts!("ORDER BY name, id");
-    tx.rows(SQL, []).await?.iter_mut().map(account).collect()
+pub async fn after(tx: &mut Tx, after: Option<&UserId>, limit: u32) -> Result<Vec<Account>, AppError> {
+    const FIRST: &str = accounts!("ORDER BY name, id LIMIT $1");
+    const NEXT: &str = accounts!(
+        "WHERE (name, id) > (SELECT name, id FROM user_account WHERE id = $1) ORDER BY name, id LIMIT $2"
+    );
+    let mut rows = match after {
+        None => tx.rows(FIRST, values![limit]).await?,
+        Some(after) => tx.rows(NEXT, values![after.as_str(), limit]).await?,
+    };
+    rows.iter_mut().map(account).collect()
 }
 
 /// Whether there is any account.

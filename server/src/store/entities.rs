@@ -32,6 +32,8 @@ pub struct Organisation {
     /// Hours of its income that a team's balance may hold, 1 to 100,000; what exceeds them lapses at an accounting step.
     /// None: balances have no cap.
     pub balance_cap_hours: Option<u32>,
+    /// Hours that a bid of a person may be for at most, 1 to 100,000. None: any time.
+    pub most_bid_hours: Option<u32>,
 }
 
 impl Default for Organisation {
@@ -46,6 +48,7 @@ impl Default for Organisation {
             rebase_balances: true,
             raw_retention_days: 90,
             balance_cap_hours: None,
+            most_bid_hours: None,
         }
     }
 }
@@ -195,8 +198,8 @@ pub(super) use versioned;
 impl Versioned for Organisation {
     versioned!(
         Organisation, "organisation_version", same: "TRUE", key: "version",
-        columns: "name, data_note, time_zone, cycle_seconds, accounting_seconds, sustain_minutes, rebase_balances, raw_retention_days, balance_cap_hours",
-        parameters: "$1, $2, $3, $4, $5, $6, $7, $8, $9", at: "$10"
+        columns: "name, data_note, time_zone, cycle_seconds, accounting_seconds, sustain_minutes, rebase_balances, raw_retention_days, balance_cap_hours, most_bid_hours",
+        parameters: "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10", at: "$11"
     );
 
     fn from_row(row: &mut Row) -> Result<Self, AppError> {
@@ -210,6 +213,7 @@ impl Versioned for Organisation {
             rebase_balances: row.int()? != 0,
             raw_retention_days: row.small()?,
             balance_cap_hours: row.optional_small()?,
+            most_bid_hours: row.optional_small()?,
         })
     }
 
@@ -224,6 +228,7 @@ impl Versioned for Organisation {
             self.rebase_balances,
             self.raw_retention_days,
             self.balance_cap_hours,
+            self.most_bid_hours,
         ]
         .into()
     }

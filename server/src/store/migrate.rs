@@ -36,6 +36,7 @@ macro_rules! steps {
             10 "0010" "finance",
             11 "0011" "exports",
             12 "0012" "supply",
+            13 "0013" "bid_hours_warnings",
             20 "0020" "allowances",
             22 "0022" "what_if",
             32 "0032" "cuts",

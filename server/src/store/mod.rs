@@ -17,6 +17,7 @@ pub mod demo;
 pub mod entities;
 pub(crate) mod exports;
 pub(crate) mod finance;
+pub(crate) mod held;
 pub mod history;
 pub(crate) mod jobs;
 pub mod ledger;
@@ -30,6 +31,7 @@ pub mod single_sign_on;
 pub mod supply;
 pub mod traces;
 pub mod usage;
+pub mod warnings;
 pub(crate) mod what_if;
 
 use std::path::{Path, PathBuf};

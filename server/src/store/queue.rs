@@ -105,6 +105,17 @@ pub(crate) async fn open(
     rows.iter_mut().map(listed_from_row).collect()
 }
 
+/// A team's open bids that have a work estimate.
+pub(crate) async fn estimated(tx: &mut Tx, team: &TeamId) -> Result<Vec<ListedBid>, AppError> {
+    const SQL: &str = listed!(
+        "bid_version v JOIN bid b ON b.number = v.bid",
+        "WHERE v.team = $1 AND v.superseded_cycle IS NULL AND v.state IN ('live', 'paused') \
+         AND v.work_chip_seconds IS NOT NULL \
+         AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version)"
+    );
+    tx.rows(SQL, values![team.as_str()]).await?.iter_mut().map(listed_from_row).collect()
+}
+
 /// A team's open queue in its order.
 pub(crate) async fn places(tx: &mut Tx, team: &TeamId) -> Result<Vec<QueuePlace>, AppError> {
     const SQL: &str = "SELECT v.position, b.id FROM bid_version v JOIN bid b ON b.number = v.bid \

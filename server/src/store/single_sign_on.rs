@@ -20,6 +20,33 @@ pub async fn spend(tx: &mut Tx, mark: SecretHash, ends_at: Instant, now: Instant
     Ok(tx.execute(SPEND, values![mark, ends_at.0]).await? > 0)
 }
 
+/// Keeps a form until its owner is back from the provider; what is too old goes.
+///
+/// # Errors
+/// The database can't be written.
+pub async fn keep_form(
+    tx: &mut Tx,
+    mark: SecretHash,
+    ends_at: Instant,
+    now: Instant,
+    form: &str,
+) -> Result<(), AppError> {
+    const FORGET: &str = "DELETE FROM kept_form WHERE ends_at <= $1";
+    const KEEP: &str = "INSERT INTO kept_form (mark, ends_at, form) VALUES ($1, $2, $3)";
+    tx.execute(FORGET, values![now.0]).await?;
+    tx.execute(KEEP, values![mark, ends_at.0, form]).await?;
+    Ok(())
+}
+
+/// Takes a kept form out; none where none was kept.
+///
+/// # Errors
+/// The database can't be written.
+pub async fn take_form(tx: &mut Tx, mark: SecretHash) -> Result<Option<String>, AppError> {
+    const SQL: &str = "DELETE FROM kept_form WHERE mark = $1 RETURNING form";
+    tx.row(SQL, values![mark]).await?.map(|mut row| row.text()).transpose()
+}
+
 /// Says who an account's owner is to the provider; without, that it is nobody there.
 ///
 /// # Errors

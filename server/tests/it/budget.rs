@@ -281,3 +281,76 @@ async fn t064_t131_an_allowance_needs_a_reason_a_right_version_and_enough_for_wh
     assert_eq!(log["items"].as_array().unwrap().len(), 2);
     assert_eq!(log["items"][0]["after"]["amount"], "5.00");
 }
+
+#[tokio::test]
+async fn t058_a_balance_that_runs_out_is_told_a_day_and_an_hour_ahead_once_each() {
+    for test in fixture::both().await {
+        let mut app = TestApp::with_bids_on(test).await;
+        to_next_step(&mut app).await;
+        to_next_step(&mut app).await;
+        let hours = |view: &BudgetView| view.warnings.iter().map(|told| told.hours).collect::<Vec<_>>();
+        let view = budget(&app, "speech").await;
+        assert_eq!(hours(&view), [24], "{:?} of {}", view.runway, view.balance);
+        assert_eq!((view.warnings[0].burn, view.warnings[0].income), (view.burn, view.income));
+
+        // Nearer the end, and allowed to go on.
+        let mut tx = app.store.store.write().await.unwrap();
+        let all_but_ten = Grant {
+            team: team("speech"),
+            amount: MicroCredits(credits(10).0 - view.balance.0),
+            reason: "booked wrongly".to_owned(),
+            key: "t058".to_owned(),
+        };
+        ledger::correct(&mut tx, app.clock.now(), &all_but_ten).await.unwrap();
+        let settings =
+            server::store::entities::Organisation { sustain_minutes: 10, ..fixture::setup().organisation };
+        server::services::organisation::change_settings(&mut tx, app.clock.now(), &settings).await.unwrap();
+        tx.commit().await.unwrap();
+        to_next_step(&mut app).await;
+        to_next_step(&mut app).await;
+        let view = budget(&app, "speech").await;
+        assert_eq!(hours(&view), [24, 1], "{:?} of {}", view.runway, view.balance);
+        let page = get(&app, &viewer("fay", &[Role::Finance]), "/budget?team=speech").await.body;
+        assert!(
+            page.contains("Warnings of the last seven days") && page.contains("an hour at most"),
+            "{page}"
+        );
+
+        // A process that comes up anew tells nothing twice on the same day.
+        app.clock.advance_seconds(300);
+        clear_due(&app.store.store, &mut Clearing::new(), app.clock.now()).await.unwrap().unwrap();
+        assert_eq!(hours(&budget(&app, "speech").await), [24, 1], "{}", app.store.name);
+        app.clock.advance_seconds(86_400);
+        clear_due(&app.store.store, &mut Clearing::new(), app.clock.now()).await.unwrap().unwrap();
+        let report = verify::verify(&app.store.store, None, None, |_, _| {}).await.unwrap();
+        assert!(report.differences.is_empty(), "{:?}", report.differences);
+    }
+}
+
+#[tokio::test]
+async fn t094_shares_of_use_and_of_budget_over_7_30_and_90_days() {
+    for test in fixture::both().await {
+        let mut app = TestApp::with_bids_on(test).await;
+        app.clear_many(30).await;
+        let engineer = member("eve", "speech", "research");
+        for days in [7, 30, 90] {
+            let shares = get(&app, &engineer, &format!("/api/v1/shares?days={days}")).await.json();
+            let of = |team: &str, field: &str| {
+                let teams = shares["teams"].as_array().unwrap();
+                teams.iter().find(|row| row["team"] == team).unwrap()[field].as_u64().unwrap()
+            };
+            // Research weighs 60 of 100; speech earns 30 of its 61.
+            assert_eq!(of("ads", "budget_share_ppm"), 400_000, "{shares}");
+            assert_eq!(of("speech", "budget_share_ppm"), 295_081, "{shares}");
+            let used: u64 = ["ads", "speech", "vision"].map(|team| of(team, "used_share_ppm")).iter().sum();
+            assert!((999_997..=1_000_000).contains(&used), "{shares}");
+            assert_eq!(of("ads", "used_milli_chip_hours"), 0);
+            // All 56 chips were used for 29 minutes.
+            let hours = of("speech", "used_milli_chip_hours") + of("vision", "used_milli_chip_hours");
+            assert!((27_064..=27_067).contains(&hours), "{hours}");
+        }
+        assert_eq!(get(&app, &engineer, "/api/v1/shares?days=8").await.status, 422);
+        let page = get(&app, &engineer, "/organisation/shares?days=7").await.body;
+        assert!(page.contains("The last 7 days") && page.contains("29.50"), "{page}");
+    }
+}

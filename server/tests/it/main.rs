@@ -14,13 +14,16 @@ mod contract;
 mod crash;
 mod cuts;
 mod demo;
+mod directory;
 #[cfg(target_os = "linux")]
 mod disk;
 mod events;
+mod examples;
 mod exports;
 mod finance;
 mod fixture;
 mod inventory;
+mod leaks;
 #[cfg(unix)]
 mod organisation;
 mod outage;

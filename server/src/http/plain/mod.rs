@@ -37,9 +37,10 @@ use crate::policy::Viewer;
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/sign-in", get(sign_in::page).post(sign_in::sign_in))
-        .route("/sign-in/oidc", get(provider::depart))
+        .route("/sign-in/oidc", get(provider::depart).post(provider::depart_with_form))
         .route("/sign-in/oidc/callback", get(provider::arrive))
         .route("/account/provider", post(provider::link))
+        .route("/account/provider/unlink", post(provider::unlink))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/account", get(account::page))
         .route("/account/password", post(account::password))

@@ -26,9 +26,26 @@ pub(in crate::http) struct SignInQuery {
 
 /// A form on its way through a sign-in.
 #[derive(Debug, Serialize, Deserialize)]
-struct Carried {
+pub(super) struct Carried {
     action: String,
     fields: Vec<(String, String)>,
+}
+
+impl Carried {
+    /// The form in a text that [`Carried::to_text`] made; none where there is none.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// The form as a text.
+    pub(super) fn to_text(&self) -> Result<String, AppError> {
+        serde_json::to_string(self).map_err(AppError::internal)
+    }
+
+    /// Whether it may lie on the server for a while: a password must not.
+    pub(super) fn may_be_kept(&self) -> bool {
+        !self.fields.iter().any(|(name, _)| name.contains("password"))
+    }
 }
 
 /// The page; who is signed in already goes on.
@@ -57,6 +74,13 @@ fn empty(plain: &Plain, next: String) -> SignInPage {
     SignInPage { next, passwords: auth.takes_passwords(), demo_accounts, provider, ..SignInPage::default() }
 }
 
+/// The page with a form that waits for the sign-in. Where it holds a password it does not wait at the server, so the way to
+/// the provider leaves it behind.
+fn with_form(page: SignInPage, kept_form: Option<String>) -> SignInPage {
+    let waits = kept_form.as_deref().and_then(Carried::parse).is_some_and(|form| form.may_be_kept());
+    SignInPage { form_waits: waits, kept_form, ..page }
+}
+
 /// Signs in.
 pub(in crate::http) async fn sign_in(
     mut plain: Plain,
@@ -69,15 +93,15 @@ pub(in crate::http) async fn sign_in(
     match issued {
         Ok(issued) => {
             plain.cookies().signed_in(&issued);
-            match serde_json::from_str::<Carried>(carried) {
-                Ok(carried) => send_again(plain, carried),
-                Err(_) => plain.to(&next),
+            match Carried::parse(carried) {
+                Some(carried) => send_again(plain, carried),
+                None => plain.to(&next),
             }
         }
         Err(error) if error.kind().row().status >= 500 => plain.problem(&error),
         Err(error) => {
             let kept_form = (!carried.is_empty()).then(|| carried.to_owned());
-            let page = SignInPage { kept_form, ..empty(&plain, next) };
+            let page = with_form(empty(&plain, next), kept_form);
             let page = SignInPage { form: posted.refused(&error), ..page };
             plain.refused(&error, TITLE, || view(page))
         }
@@ -85,7 +109,7 @@ pub(in crate::http) async fn sign_in(
 }
 
 /// Shows the form that was sent before the sign-in: one click sends it again.
-fn send_again(plain: Plain, carried: Carried) -> Response {
+pub(super) fn send_again(plain: Plain, carried: Carried) -> Response {
     let page = KeptForm { action: local_path(&carried.action).to_owned(), fields: carried.fields };
     plain.ok("You are signed in", || kept(page))
 }
@@ -113,8 +137,7 @@ pub(in crate::http) async fn keep_form(state: AppState, request: Request) -> Res
     let page = SignInPage {
         form: FormState::default(),
         why: Some("Your session is over. Sign in again: what you typed is kept and can be sent afterwards."),
-        kept_form: serde_json::to_string(&carried).ok(),
-        ..empty(&plain, "/".to_owned())
+        ..with_form(empty(&plain, "/".to_owned()), carried.to_text().ok())
     };
     plain.with_status(StatusCode::UNAUTHORIZED, TITLE, || view(page))
 }

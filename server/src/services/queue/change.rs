@@ -8,7 +8,7 @@ use common::instant::Instant;
 
 use super::super::Services;
 use super::super::bids::{self, POSITION_GAP};
-use super::next_cycle;
+use super::super::changes::next_cycle;
 use crate::error::AppError;
 use crate::policy::{Action, Viewer};
 use crate::store::Tx;

@@ -6,9 +6,9 @@ use common::instant::Instant;
 
 use super::super::Services;
 use super::super::audit::{Deed, Origin};
+use super::super::changes::next_cycle;
+use super::super::paging;
 use super::super::read::latest::Latest;
-use super::list::no_cursor;
-use super::next_cycle;
 use super::view::{Views, price_to_win};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
@@ -31,7 +31,7 @@ impl Services {
         id: &BidId,
         cursor: Option<&str>,
     ) -> Result<BidDetail, AppError> {
-        let before = cursor.map_or(Ok(u64::MAX >> 1), read_cursor)?;
+        let before = paging::read_before(cursor)?;
         let latest = self.latest().await?;
         let mut tx = self.store.read().await?;
         let (bid, team) = self.bid_for(&mut tx, &latest, viewer, Action::ReadBids, id).await?;
@@ -149,9 +149,4 @@ fn history(stretches: Vec<Stretch>, mut ends_at: Option<Instant>) -> Vec<BidStre
         ends_at = Some(starts_at);
     }
     history
-}
-
-fn read_cursor(cursor: &str) -> Result<u64, AppError> {
-    let cycle = cursor.strip_prefix("before-").and_then(|cycle| cycle.parse().ok());
-    cycle.filter(|cycle| *cycle <= u64::MAX >> 1).ok_or_else(|| no_cursor(cursor))
 }

@@ -9,8 +9,9 @@ use market::snapshot;
 
 use super::super::Services;
 use super::super::audit::{Deed, Origin};
+use super::super::changes::next_cycle;
+use super::super::paging::no_cursor;
 use super::super::read::latest::Latest;
-use super::next_cycle;
 use super::view::Views;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
@@ -125,13 +126,6 @@ fn read_ended_cursor(cursor: &str) -> Result<(Instant, u64), AppError> {
     let parts = cursor.strip_prefix("ended-").and_then(|rest| rest.rsplit_once('-'));
     let end = parts.and_then(|(at, number)| Some((Instant(at.parse().ok()?), number.parse().ok()?)));
     end.filter(|(_, number)| *number <= u64::MAX >> 1).ok_or_else(|| no_cursor(cursor))
-}
-
-pub(super) fn no_cursor(cursor: &str) -> AppError {
-    AppError::invalid(
-        "cursor",
-        format!("{cursor:?} is no cursor of this list; take next_cursor of a page before"),
-    )
 }
 
 /// A team's money in the cycle in force.

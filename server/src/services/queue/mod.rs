@@ -5,6 +5,7 @@
 
 mod change;
 mod detail;
+mod limits;
 mod list;
 mod place;
 mod preview;
@@ -23,7 +24,6 @@ use super::Services;
 use super::read::latest::Latest;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
-use crate::store::{Tx, results};
 
 impl Services {
     /// The team, loaded for a viewer who may do `action` to it.
@@ -45,9 +45,4 @@ impl Services {
     async fn latest(&self) -> Result<Arc<Latest>, AppError> {
         self.market().latest().await
     }
-}
-
-/// The cycle from which what is written now holds.
-async fn next_cycle(tx: &mut Tx) -> Result<u64, AppError> {
-    Ok(results::last_cycle(tx).await?.map_or(1, |last| last.number + 1))
 }

@@ -6,6 +6,7 @@ use common::ids::BidId;
 use super::super::Services;
 use super::super::bids::{self, NewBid};
 use super::super::checks::Checks;
+use super::limits::Estimate;
 use super::terms;
 use crate::error::{AppError, ErrorKind};
 use crate::policy::{Action, Viewer};
@@ -21,11 +22,17 @@ impl Services {
         let latest = self.latest().await?;
         let team = Self::team_for(&latest, viewer, Action::ChangeBids, &bid.team)?;
         let now = self.now();
-        let checks = terms::check(&latest, &team.pool, now, &bid.terms);
+        let mut checks = terms::check(&latest, &team.pool, now, &bid.terms);
         let (user, id) = (viewer.user.clone(), bid.id.clone());
+        let estimate = Estimate::new(latest, &team, id.clone(), now);
         let new = NewBid { id: bid.id, team: bid.team, terms: terms::stored(bid.terms) };
         self.writes
-            .run(move |tx| Box::pin(async move { bids::place_for(tx, now, &user, new, checks).await }))
+            .run(move |tx| {
+                Box::pin(async move {
+                    estimate.check(tx, &mut checks, &new.terms).await?;
+                    bids::place_for(tx, now, &user, new, checks).await
+                })
+            })
             .await?;
         self.bid_now(&team, &id).await
     }
@@ -57,8 +64,10 @@ impl Services {
         let mut tx = self.store.read().await?;
         let (_, team) = self.bid_for(&mut tx, &latest, viewer, Action::ChangeBids, id).await?;
         drop(tx);
-        let checks = terms::check(&latest, &team.pool, self.now(), &terms);
-        match self.write_terms(id, seen, terms, checks).await {
+        let now = self.now();
+        let checks = terms::check(&latest, &team.pool, now, &terms);
+        let estimate = Estimate::new(latest, &team, id.clone(), now);
+        match self.write_terms(estimate, seen, terms, checks).await {
             Err(error) if error.kind() == ErrorKind::PreconditionFailed => {
                 Err(error.with_newest(self.bid_now(&team, id).await?))
             }
@@ -69,14 +78,19 @@ impl Services {
 
     async fn write_terms(
         &self,
-        id: &BidId,
+        estimate: Estimate,
         seen: Option<u64>,
         terms: BidTerms,
-        checks: Checks,
+        mut checks: Checks,
     ) -> Result<(), AppError> {
-        let (id, now, terms) = (id.clone(), self.now(), terms::stored(terms));
+        let terms = terms::stored(terms);
         self.writes
-            .run(move |tx| Box::pin(async move { bids::amend_for(tx, now, &id, seen, terms, checks).await }))
+            .run(move |tx| {
+                Box::pin(async move {
+                    estimate.check(tx, &mut checks, &terms).await?;
+                    bids::amend_for(tx, estimate.now, &estimate.bid, seen, terms, checks).await
+                })
+            })
             .await
     }
 }

@@ -1,5 +1,7 @@
 //! What a bid would do before it is sent: the cycle in force cleared once more with the team's queue as it will be.
 
+use std::sync::Arc;
+
 use common::api::{BidPreview, BidTerms, PreviewBid, PreviewLoser, PriceToWinView, Reason, TeamName};
 use common::chips::Chips;
 use common::ids::BidId;
@@ -10,6 +12,7 @@ use super::super::Services;
 use super::super::bid_checks::{Known, check_terms};
 use super::super::bids::TERMS;
 use super::super::checks::Checks;
+use super::limits::Estimate;
 use super::list::funds;
 use super::terms;
 use super::view::{now_of, price_to_win};
@@ -31,7 +34,16 @@ impl Services {
         let checks = terms::check(&latest, &team.pool, self.now(), &bid.terms);
         let mut tx = self.store.read().await?;
         let work_chip_seconds = bid.terms.work_chip_seconds;
-        let planned = self.plan(&mut tx, &team, bid.replaces, bid.terms, checks).await?;
+        let replaces = bid.replaces.clone();
+        let id = match bid.replaces {
+            Some(id) => id,
+            None => BidId::new(self.ids.new_id(self.now())).map_err(AppError::internal)?,
+        };
+        let estimate = Estimate::new(Arc::clone(&latest), &team, id, self.now());
+        let planned = plan(&mut tx, &estimate, bid.terms, checks).await?;
+        if let Some(id) = replaces.filter(|id| !planned.open.iter().any(|(known, _)| known == id)) {
+            return Err(AppError::not_found("open bid", id));
+        }
         drop(tx);
         let (cycle, previewer) = match (latest.number, latest.previewer().await?) {
             (cycle, Some(previewer)) if previewer.queue(&team.id).is_some() => (cycle, previewer),
@@ -64,8 +76,7 @@ impl Services {
         &self,
         work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {
-        let permit =
-            std::sync::Arc::clone(&self.previews).acquire_owned().await.map_err(AppError::internal)?;
+        let permit = Arc::clone(&self.previews).acquire_owned().await.map_err(AppError::internal)?;
         let work = move || {
             let result = work();
             drop(permit);
@@ -73,33 +84,25 @@ impl Services {
         };
         tokio::task::spawn_blocking(work).await.map_err(AppError::internal)?
     }
+}
 
-    /// Reads what the team changed since the cycle in force, and checks the bid.
-    async fn plan(
-        &self,
-        tx: &mut Tx,
-        team: &TeamName,
-        replaces: Option<BidId>,
-        terms: BidTerms,
-        mut checks: Checks,
-    ) -> Result<Plan, AppError> {
-        let terms = terms::stored(terms);
-        let kept = match &replaces {
-            Some(id) => bids::newest(tx, id).await?.filter(|bid| bid.team == team.id),
-            None => None,
-        };
-        let kept = kept.map(|bid| bid.terms.alternatives).unwrap_or_default();
-        check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms, &kept).await?;
-        checks.finish()?;
-        let waiting = queue::waiting(tx, &team.id).await?;
-        let open = queue::names(tx, &team.id).await?;
-        let id = match replaces {
-            Some(id) if open.iter().any(|(known, _)| *known == id) => id,
-            Some(id) => return Err(AppError::not_found("open bid", id)),
-            None => BidId::new(self.ids.new_id(self.now())).map_err(AppError::internal)?,
-        };
-        Ok(Plan { draft: draft(id.clone(), terms), id, waiting, open })
-    }
+/// Reads what the team changed since the cycle in force, and checks the bid.
+async fn plan(
+    tx: &mut Tx,
+    estimate: &Estimate,
+    terms: BidTerms,
+    mut checks: Checks,
+) -> Result<Plan, AppError> {
+    let terms = terms::stored(terms);
+    let kept = bids::newest(tx, &estimate.bid).await?.filter(|bid| bid.team == estimate.team);
+    let kept = kept.map(|bid| bid.terms.alternatives).unwrap_or_default();
+    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms, &kept).await?;
+    estimate.check(tx, &mut checks, &terms).await?;
+    checks.finish()?;
+    let waiting = queue::waiting(tx, &estimate.team).await?;
+    let open = queue::names(tx, &estimate.team).await?;
+    let id = estimate.bid.clone();
+    Ok(Plan { draft: draft(id.clone(), terms), id, waiting, open })
 }
 
 fn not_cleared() -> AppError {

@@ -9,6 +9,7 @@ use market::snapshot::Alternative;
 use super::super::bids::TERMS;
 use super::super::checks::Checks;
 use super::super::read::latest::Latest;
+use super::limits;
 use crate::store::bids;
 
 /// Longest name of a bid, in characters.
@@ -64,6 +65,7 @@ pub(super) fn check(latest: &Latest, pool: &PoolId, now: Instant, terms: &BidTer
     if let Some(end) = terms.not_after.filter(|end| *end <= now) {
         checks.refuse(&format!("{TERMS}not_after"), format!("is {end}, which is over; it is {now} now"));
     }
+    limits::check_hours(&mut checks, &latest.setup.organisation, now, terms);
     for (index, alternative) in terms.alternatives.iter().enumerate() {
         let (id, asked) = (&alternative.chip_type, alternative.chips);
         let Some(reach) = latest.most_chips(pool, id).filter(|reach| asked > reach.most()) else { continue };

@@ -19,6 +19,7 @@ use crate::cycle::{self, Rebuilt};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::live::Cleared;
+use crate::services::paging::{self, check_limit};
 use crate::store::Tx;
 use crate::store::bids::{self, BidName};
 use crate::store::entities::{Setup, Team};
@@ -26,9 +27,6 @@ use crate::store::results::{self, ChipTypePrice, Cycle};
 
 /// Most bids of a cycle's page.
 const MAX_BIDS: usize = 500;
-
-/// Most cycles in one page of the list.
-const MAX_LIMIT: u32 = 500;
 
 /// Opened cycles that are kept: several people tend to look at the same ones.
 const KEPT: usize = 4;
@@ -55,18 +53,15 @@ impl MarketReader {
     /// `Invalid`: the cursor is none that this list gave out, or the limit is out of its range. `Unavailable`: the
     /// database does not answer.
     pub async fn cycles(&self, cursor: Option<&str>, limit: u32) -> Result<Page<CycleSummary>, AppError> {
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(AppError::invalid("limit", format!("is {limit}; it must be 1 to {MAX_LIMIT}")));
-        }
-        let before = cursor.map_or(Ok(u64::MAX >> 1), read_cursor)?;
+        check_limit(limit)?;
+        let before = paging::read_before(cursor)?;
         let mut tx = self.store.read().await?;
-        let mut cycles = results::cycles_before(&mut tx, before, limit + 1).await?;
-        let more = cycles.len() > limit as usize;
-        cycles.truncate(limit as usize);
+        let cycles = results::cycles_before(&mut tx, before, limit + 1).await?;
+        let Page { items: cycles, next_cursor } =
+            paging::page(cycles, limit, |oldest| paging::before(oldest.number));
         let (Some(newest), Some(oldest)) = (cycles.first(), cycles.last()) else {
             return Ok(Page { items: Vec::new(), next_cursor: None });
         };
-        let next_cursor = more.then(|| format!("{CURSOR_PREFIX}{}", oldest.number));
         let prices = results::prices(&mut tx, oldest.number, newest.number, None).await?;
         let mut ends_at = results::cycle(&mut tx, newest.number + 1).await?.map(|next| next.starts_at);
         let mut items = Vec::with_capacity(cycles.len());
@@ -127,19 +122,6 @@ impl MarketReader {
         })
         .await
     }
-}
-
-/// Cursors are opaque to clients; the prefix keeps those of other lists out.
-const CURSOR_PREFIX: &str = "before-";
-
-fn read_cursor(cursor: &str) -> Result<u64, AppError> {
-    let number = cursor.strip_prefix(CURSOR_PREFIX).and_then(|number| number.parse().ok());
-    number.ok_or_else(|| {
-        AppError::invalid(
-            "cursor",
-            format!("{cursor:?} is no cursor of this list; take next_cursor of a page before"),
-        )
-    })
 }
 
 /// The row of a cycle, without its end.

@@ -10,6 +10,7 @@ mod kept;
 pub(in crate::services) mod latest;
 mod market;
 mod prices;
+mod shares;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use tokio::sync::{Mutex, watch};
 use self::cycles::CycleCache;
 use self::kept::Kept;
 pub(in crate::services) use self::latest::Latest;
+pub use self::shares::SHARE_DAYS;
 use super::live::LiveState;
 use crate::clock::Clock;
 use crate::error::AppError;

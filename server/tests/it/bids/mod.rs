@@ -4,6 +4,7 @@
 mod change;
 mod cost;
 mod input;
+mod limits;
 mod place;
 mod preview;
 mod privacy;

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::get;
+use common::api::{WatchListView, WatchedTeam};
 use common::problem::Problem;
 
 use super::super::fields::Fields;
@@ -14,7 +15,6 @@ use super::super::{AppState, Plain};
 use super::{link, shows};
 use crate::error::{AppError, ErrorKind};
 use crate::policy::Viewer;
-use crate::services::watch::{WatchList, Watched};
 use crate::store::audit::AuditFilter;
 
 /// Entries in one page.
@@ -80,8 +80,8 @@ async fn watch(plain: Plain, viewer: Viewer) -> Response {
     }
 }
 
-fn watch_page(viewer: &Viewer, list: &WatchList) -> OverviewPage {
-    let team = |watched: &Watched| {
+fn watch_page(viewer: &Viewer, list: &WatchListView) -> OverviewPage {
+    let team = |watched: &WatchedTeam| {
         Cell::Links(vec![link(format!("/organisation/teams/{}", watched.team), watched.name.clone())])
     };
     let over = list.over_grant.iter().map(|watched| {
@@ -119,6 +119,7 @@ fn watch_page(viewer: &Viewer, list: &WatchList) -> OverviewPage {
                 empty: "Every team with an income bids.",
             },
         ],
+        actions: vec![link("/api/v1/organisation/watch-list?format=csv", "CSV")],
         notes: vec![format!(
             "As of cycle {}. What is used beyond a grant is used for free, as long as nobody bids for it.",
             list.cycle

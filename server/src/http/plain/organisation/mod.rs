@@ -9,6 +9,7 @@ mod people;
 mod pools;
 mod retire;
 mod settings;
+mod shares;
 mod teams;
 
 use app::plain::organisation::{Cell, ChangePage, Link, Listing, OverviewPage, Shows, change, overview};
@@ -33,6 +34,7 @@ pub(super) fn routes() -> Router<AppState> {
         .merge(teams::routes())
         .merge(people::routes())
         .merge(retire::routes())
+        .merge(shares::routes())
         .merge(log::routes())
 }
 
@@ -76,7 +78,7 @@ fn show(plain: Plain, title: &str, page: Result<ChangePage, AppError>) -> Respon
 }
 
 /// Answers a form that was refused: with the form again where something can be typed better, else with a page that says
-/// why.
+/// why. Who may not see the form reads that, and not what is wrong with what was sent.
 fn refuse(
     plain: Plain,
     title: &str,
@@ -93,6 +95,7 @@ fn refuse(
             let page = ChangePage { state: posted.refused(error), ..page };
             plain.refused(error, title, || change(page))
         }
+        Err(not_allowed) if by_typing => plain.problem(&not_allowed),
         _ => plain.problem(error),
     }
 }

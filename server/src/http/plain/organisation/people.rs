@@ -7,15 +7,16 @@ use app::plain::organisation::{Cell, ChangePage, Input, Listing, OverviewPage, o
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
-use common::api::Role;
+use common::api::{Page, Role};
 use common::ids::UserId;
+use serde::Deserialize;
 
 use super::super::{AppState, Plain, Posted};
-use super::{doer, link, refuse, show, shows};
+use super::{doer, known, link, refuse, show, shows};
 use crate::error::AppError;
-use crate::http::extract::Segment;
+use crate::http::extract::{Query, Segment, Segments};
 use crate::policy::{Action, Object, Viewer};
-use crate::services::audit::Origin;
+use crate::services::audit::{Doer, Origin};
 use crate::services::people::Person;
 
 const PATH: &str = "/organisation/people";
@@ -25,10 +26,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route(PATH, get(page))
         .route("/organisation/people/new", get(new_page).post(add))
         .route("/organisation/people/{id}", get(person_page))
-        .route("/organisation/people/{id}/roles", get(roles_page).post(set_roles))
-        .route("/organisation/people/{id}/lock", get(lock_page).post(set_locked))
-        .route("/organisation/people/{id}/link", get(link_page).post(make_link))
-        .route("/organisation/people/{id}/sessions", get(sessions_page).post(end_sessions))
+        .route("/organisation/people/{id}/{act}", get(act_page).post(act))
 }
 
 fn at(id: &UserId, rest: &str) -> String {
@@ -50,12 +48,28 @@ fn state_words(person: &Person) -> &'static str {
     }
 }
 
-async fn page(plain: Plain, viewer: Viewer) -> Response {
-    let people = match plain.state().services().people(&viewer).await {
-        Ok(people) => people,
-        Err(error) => return plain.problem(&error),
+/// People in one page of the list.
+const PEOPLE: u32 = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PeopleQuery {
+    cursor: Option<String>,
+}
+
+async fn page(plain: Plain, viewer: Viewer, query: Result<Query<PeopleQuery>, AppError>) -> Response {
+    let read = async {
+        let Query(PeopleQuery { cursor }) = query?;
+        plain.state().services().people(&viewer, cursor.as_deref(), PEOPLE).await
     };
-    let rows = people.iter().map(|person| {
+    match read.await {
+        Ok(people) => plain.ok("People", || overview(people_page(&viewer, people))),
+        Err(error) => plain.problem(&error),
+    }
+}
+
+fn people_page(viewer: &Viewer, people: Page<Person>) -> OverviewPage {
+    let rows = people.items.iter().map(|person| {
         let teams: Vec<&str> = person.standing.teams.keys().map(common::ids::TeamId::as_str).collect();
         vec![
             Cell::Links(vec![link(at(&person.account.id, ""), person.account.name.clone())]),
@@ -77,14 +91,17 @@ async fn page(plain: Plain, viewer: Viewer) -> Response {
         rows: rows.collect(),
         empty: "There is no account.",
     };
-    let page = OverviewPage {
+    OverviewPage {
         path: PATH.to_owned(),
-        shows: shows(&viewer),
-        actions: vec![link("/organisation/people/new", "Add a person")],
+        shows: shows(viewer),
+        actions: vec![
+            link("/organisation/people/new", "Add a person"),
+            link("/api/v1/users?limit=500&format=csv", "CSV"),
+        ],
         listings: vec![listing],
+        next: people.next_cursor.map(|cursor| link(format!("{PATH}?cursor={cursor}"), "Next people")),
         ..OverviewPage::default()
-    };
-    plain.ok("People", || overview(page))
+    }
 }
 
 async fn person_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>) -> Response {
@@ -124,6 +141,7 @@ async fn person_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>)
             empty: "In no team. A team's page adds members.",
         }],
         notes: vec![format!("Account id {id}, as it stands in the audit log.")],
+        next: None,
     };
     plain.ok(&person.account.name, || overview(page))
 }
@@ -198,176 +216,172 @@ fn show_link(plain: Plain, id: &UserId, secret: &str) -> Response {
     plain.ok("A link that is shown once", || shown_once(&path, what, back))
 }
 
-/// A form about one account without fields of its own but the reason.
-async fn form_of(
+/// What an admin does to an account, each on a page of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Act {
+    Roles,
+    Lock,
+    Link,
+    Sessions,
+}
+
+impl std::str::FromStr for Act {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Self::Roles, Self::Lock, Self::Link, Self::Sessions]
+            .into_iter()
+            .find(|act| act.segment() == text)
+            .ok_or(())
+    }
+}
+
+impl Act {
+    /// The last part of the page's address.
+    const fn segment(self) -> &'static str {
+        match self {
+            Self::Roles => "roles",
+            Self::Lock => "lock",
+            Self::Link => "link",
+            Self::Sessions => "sessions",
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Roles => "Roles",
+            Self::Lock => "Lock or open",
+            Self::Link => "Link for a password",
+            Self::Sessions => "Sessions",
+        }
+    }
+
+    const fn heading(self, person: &Person) -> &'static str {
+        match self {
+            Self::Roles => "Set the roles",
+            Self::Lock if person.account.disabled_at.is_some() => "Open the account",
+            Self::Lock => "Lock the account",
+            Self::Link => "Make a link",
+            Self::Sessions => "End all sessions",
+        }
+    }
+
+    /// What it does, in words.
+    fn effects(self, person: &Person) -> Vec<String> {
+        let effects: &[&str] = match self {
+            Self::Roles => &[
+                "They hold from the person's next request on, also for tokens that were made before.",
+                "At least one open account must be an admin.",
+            ],
+            Self::Lock if person.account.disabled_at.is_some() => {
+                &["It can be used again with its password. Sessions and tokens that ended stay ended."]
+            }
+            Self::Lock => &["Nobody can sign in with it, and its sessions and tokens end now."],
+            Self::Link => &[
+                "A link is shown once. Whoever opens it chooses a new password, which ends all sessions of the account. \
+                 Links made before can't be used any more once it is used.",
+            ],
+            Self::Sessions => {
+                &["The person is signed out on all devices and can sign in again. Tokens for programs stay."]
+            }
+        };
+        effects.iter().map(|effect| (*effect).to_owned()).collect()
+    }
+
+    fn inputs(self, person: &Person) -> Vec<Input> {
+        match self {
+            Self::Roles => vec![role_boxes()],
+            Self::Lock => {
+                let lock = if person.account.disabled_at.is_none() { "yes" } else { "no" };
+                vec![Input::Hidden("lock", lock.to_owned())]
+            }
+            Self::Link | Self::Sessions => Vec::new(),
+        }
+    }
+
+    fn form(self, person: &Person) -> Result<ChangePage, AppError> {
+        let (id, name, heading) = (&person.account.id, &person.account.name, self.heading(person));
+        let roles: Vec<(&str, &str)> =
+            person.standing.roles.iter().map(|role| ("roles", role.as_str())).collect();
+        Ok(ChangePage {
+            heading,
+            action: at(id, &format!("/{}", self.segment())),
+            state: FormState::filled(&roles),
+            version: person.version()?,
+            inputs: self.inputs(person),
+            button: heading,
+            now: vec![
+                ("Account", name.clone()),
+                ("Roles", roles_words(&person.standing.roles)),
+                ("State", state_words(person).to_owned()),
+            ],
+            effects: self.effects(person),
+            listing: None,
+            back: link(at(id, ""), name.clone()),
+        })
+    }
+}
+
+async fn form_of(plain: &Plain, viewer: &Viewer, id: &UserId, act: Act) -> Result<ChangePage, AppError> {
+    act.form(&plain.state().services().person(viewer, id).await?)
+}
+
+async fn act_page(plain: Plain, viewer: Viewer, Segments(id, act): Segments<UserId, Act>) -> Response {
+    let page = form_of(&plain, &viewer, &id, act).await;
+    show(plain, act.title(), page)
+}
+
+/// What an act ends with.
+enum Done {
+    /// A notice on the account's page.
+    Notice(&'static str),
+    /// A secret that is shown once.
+    Secret(String),
+}
+
+async fn act(
+    plain: Plain,
+    viewer: Viewer,
+    origin: Origin,
+    Segments(id, act): Segments<UserId, Act>,
+    posted: Posted,
+) -> Response {
+    match do_it(&plain, doer(&viewer, &origin, &posted), &id, act, &posted).await {
+        Ok(Done::Notice(notice)) => plain.done(&at(&id, ""), notice),
+        Ok(Done::Secret(secret)) => show_link(plain, &id, &secret),
+        Err(error) => {
+            let page = form_of(&plain, &viewer, &id, act).await;
+            refuse(plain, act.title(), posted, &error, page)
+        }
+    }
+}
+
+async fn do_it(
     plain: &Plain,
-    viewer: &Viewer,
+    doer: Doer<'_>,
     id: &UserId,
-    make: impl FnOnce(&Person) -> ChangePage,
-) -> Result<ChangePage, AppError> {
-    let person = plain.state().services().person(viewer, id).await?;
-    Ok(make(&person))
-}
-
-fn blank(person: &Person, rest: &str, heading: &'static str, effects: Vec<String>) -> ChangePage {
-    let id = &person.account.id;
-    ChangePage {
-        heading,
-        action: at(id, rest),
-        state: FormState::default(),
-        version: String::new(),
-        inputs: Vec::new(),
-        button: heading,
-        now: vec![("Account", person.account.name.clone()), ("State", state_words(person).to_owned())],
-        effects,
-        listing: None,
-        back: link(at(id, ""), person.account.name.clone()),
-    }
-}
-
-fn roles_form(person: &Person) -> ChangePage {
-    let effects = vec![
-        "They hold from the person's next request on, also for tokens that were made before.".to_owned(),
-        "At least one open account must be an admin.".to_owned(),
-    ];
-    let roles: Vec<(&str, &str)> =
-        person.standing.roles.iter().map(|role| ("roles", role.as_str())).collect();
-    ChangePage {
-        state: FormState::filled(&roles),
-        inputs: vec![role_boxes()],
-        now: vec![("Account", person.account.name.clone()), ("Roles", roles_words(&person.standing.roles))],
-        ..blank(person, "/roles", "Set the roles", effects)
-    }
-}
-
-fn lock_form(person: &Person) -> ChangePage {
-    let locks = person.account.disabled_at.is_none();
-    let (heading, effect) = if locks {
-        ("Lock the account", "Nobody can sign in with it, and its sessions and tokens end now.")
-    } else {
-        (
-            "Open the account",
-            "It can be used again with its password. Sessions and tokens that ended stay ended.",
-        )
-    };
-    ChangePage {
-        inputs: vec![Input::Hidden("lock", if locks { "yes" } else { "no" }.to_owned())],
-        ..blank(person, "/lock", heading, vec![effect.to_owned()])
-    }
-}
-
-fn link_form(person: &Person) -> ChangePage {
-    let effect = "A link is shown once. Whoever opens it chooses a new password, which ends all sessions of the account. \
-                  Links made before can't be used any more once it is used.";
-    blank(person, "/link", "Make a link", vec![effect.to_owned()])
-}
-
-fn sessions_form(person: &Person) -> ChangePage {
-    let effect = "The person is signed out on all devices and can sign in again. Tokens for programs stay.";
-    blank(person, "/sessions", "End all sessions", vec![effect.to_owned()])
-}
-
-async fn roles_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>) -> Response {
-    let page = form_of(&plain, &viewer, &id, roles_form).await;
-    show(plain, "Roles", page)
-}
-
-async fn set_roles(
-    plain: Plain,
-    viewer: Viewer,
-    origin: Origin,
-    Segment(id): Segment<UserId>,
-    posted: Posted,
-) -> Response {
-    let set = async {
-        let roles = chosen_roles(&posted)?;
-        plain.state().services().set_roles(doer(&viewer, &origin, &posted), &id, &roles).await
-    };
-    match set.await {
-        Ok(()) => plain.done(&at(&id, ""), "The roles are set."),
-        Err(error) => {
-            let page = form_of(&plain, &viewer, &id, roles_form).await;
-            refuse(plain, "Roles", posted, &error, page)
+    act: Act,
+    posted: &Posted,
+) -> Result<Done, AppError> {
+    let (services, auth) = (plain.state().services(), plain.state().auth());
+    match act {
+        Act::Roles => {
+            services.set_roles(doer, id, &chosen_roles(posted)?, known(posted)).await?;
+            Ok(Done::Notice("The roles are set."))
         }
-    }
-}
-
-async fn lock_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>) -> Response {
-    let page = form_of(&plain, &viewer, &id, lock_form).await;
-    show(plain, "Lock or open", page)
-}
-
-async fn set_locked(
-    plain: Plain,
-    viewer: Viewer,
-    origin: Origin,
-    Segment(id): Segment<UserId>,
-    posted: Posted,
-) -> Response {
-    let locked = posted.get("lock") == "yes";
-    let set = async {
-        let state = plain.state();
-        state.services().set_locked(doer(&viewer, &origin, &posted), &id, locked).await?;
-        if locked { state.auth().end_other_sessions(&id, None).await } else { Ok(()) }
-    };
-    match set.await {
-        Ok(()) if locked => plain.done(&at(&id, ""), "The account is locked."),
-        Ok(()) => plain.done(&at(&id, ""), "The account is open."),
-        Err(error) => {
-            let page = form_of(&plain, &viewer, &id, lock_form).await;
-            refuse(plain, "Lock or open", posted, &error, page)
+        Act::Lock => {
+            let locked = posted.get("lock") == "yes";
+            auth.set_locked(doer, id, locked, known(posted)).await?;
+            Ok(Done::Notice(if locked { "The account is locked." } else { "The account is open." }))
         }
-    }
-}
-
-async fn link_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>) -> Response {
-    let page = form_of(&plain, &viewer, &id, link_form).await;
-    show(plain, "Link for a password", page)
-}
-
-async fn make_link(
-    plain: Plain,
-    viewer: Viewer,
-    origin: Origin,
-    Segment(id): Segment<UserId>,
-    posted: Posted,
-) -> Response {
-    let made = async {
-        let state = plain.state();
-        state.services().note_link(doer(&viewer, &origin, &posted), &id).await?;
-        state.auth().make_link(Some(&id)).await
-    };
-    match made.await {
-        Ok(secret) => show_link(plain, &id, &secret),
-        Err(error) => {
-            let page = form_of(&plain, &viewer, &id, link_form).await;
-            refuse(plain, "Link for a password", posted, &error, page)
+        Act::Link => {
+            services.note_link(doer, id).await?;
+            Ok(Done::Secret(auth.make_link(Some(id)).await?))
         }
-    }
-}
-
-async fn sessions_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>) -> Response {
-    let page = form_of(&plain, &viewer, &id, sessions_form).await;
-    show(plain, "Sessions", page)
-}
-
-async fn end_sessions(
-    plain: Plain,
-    viewer: Viewer,
-    origin: Origin,
-    Segment(id): Segment<UserId>,
-    posted: Posted,
-) -> Response {
-    let ended = async {
-        let state = plain.state();
-        state.services().note_sessions_ended(doer(&viewer, &origin, &posted), &id).await?;
-        state.auth().end_other_sessions(&id, None).await
-    };
-    match ended.await {
-        Ok(()) => plain.done(&at(&id, ""), "All sessions of the account have ended."),
-        Err(error) => {
-            let page = form_of(&plain, &viewer, &id, sessions_form).await;
-            refuse(plain, "Sessions", posted, &error, page)
+        Act::Sessions => {
+            services.note_sessions_ended(doer, id).await?;
+            auth.end_other_sessions(id, None).await?;
+            Ok(Done::Notice("All sessions of the account have ended."))
         }
     }
 }

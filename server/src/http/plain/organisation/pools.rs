@@ -17,9 +17,10 @@ use crate::error::AppError;
 use crate::http::extract::Segment;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::audit::Origin;
+use crate::services::changes::pool_in;
 use crate::services::version::version_of;
 use crate::store::allowances::PoolAllowance;
-use crate::store::entities::{Pool, Setup};
+use crate::store::entities::Pool;
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
@@ -27,10 +28,6 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/organisation/pools/{id}", get(page))
         .route("/organisation/pools/{id}/change", get(change_page).post(change))
         .route("/organisation/pools/{id}/admins", get(admins_page).post(set_admin))
-}
-
-fn pool_of(setup: &Setup, id: &PoolId) -> Result<Pool, AppError> {
-    setup.pools.iter().find(|pool| pool.id == *id).cloned().ok_or_else(|| AppError::not_found("pool", id))
 }
 
 const fn lending_name(lending: Lending) -> &'static str {
@@ -67,7 +64,7 @@ async fn page(plain: Plain, viewer: Viewer, Segment(id): Segment<PoolId>) -> Res
 async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, OverviewPage), AppError> {
     let services = plain.state().services();
     let (setup, cycle) = services.setup(viewer).await?;
-    let pool = pool_of(&setup, id)?;
+    let pool = pool_in(&setup, id)?;
     let admins = services.pool_admins(viewer).await?.remove(id).unwrap_or_default();
     let mut actions = Vec::new();
     let mut facts: Vec<_> = facts(&pool).into_iter().map(|(name, value)| (name, "", value)).collect();
@@ -121,6 +118,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
         actions,
         listings,
         notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],
+        next: None,
     };
     Ok((pool.name, page))
 }
@@ -242,7 +240,7 @@ async fn change_page(plain: Plain, viewer: Viewer, Segment(id): Segment<PoolId>)
 async fn change_form(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<ChangePage, AppError> {
     viewer.may(Action::SetOrganisation, Object::Organisation)?;
     let (setup, cycle) = plain.state().services().setup(viewer).await?;
-    let pool = pool_of(&setup, id)?;
+    let pool = pool_in(&setup, id)?;
     Ok(ChangePage {
         heading: "Change the pool",
         action: format!("/organisation/pools/{id}/change"),
@@ -293,7 +291,7 @@ async fn admins_form(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<Chan
     viewer.may(Action::SetOrganisation, Object::Organisation)?;
     let services = plain.state().services();
     let (setup, _) = services.setup(viewer).await?;
-    let pool = pool_of(&setup, id)?;
+    let pool = pool_in(&setup, id)?;
     let admins = services.pool_admins(viewer).await?.remove(id).unwrap_or_default();
     let names: Vec<String> =
         admins.into_iter().map(|account| account.login.unwrap_or(account.name)).collect();

@@ -54,12 +54,17 @@ fn facts(settings: &Organisation) -> Vec<(&'static str, String)> {
         ("A bid must be sustained for", format!("{} min", settings.sustain_minutes)),
         ("Balances follow the pool's income", yes_or_no(settings.rebase_balances).to_owned()),
         ("A balance holds at most", cap_words(settings.balance_cap_hours)),
+        ("Most hours per bid", hours_words(settings.most_bid_hours)),
         ("Rows of single cycles stay for", format!("{} days", settings.raw_retention_days)),
     ]
 }
 
 fn cap_words(hours: Option<u32>) -> String {
     hours.map_or_else(|| "any amount".to_owned(), |hours| format!("{hours} h of income"))
+}
+
+fn hours_words(hours: Option<u32>) -> String {
+    hours.map_or_else(|| "any".to_owned(), |hours| format!("{hours} h"))
 }
 
 const fn yes_or_no(flag: bool) -> &'static str {
@@ -102,6 +107,12 @@ async fn form(plain: &Plain, viewer: &Viewer) -> Result<ChangePage, AppError> {
                 Field { required: false, ..Field::text("balance_cap_hours", "Hours of income that a balance holds") }
                     .with_hint("1 to 100000; empty: no cap. What exceeds it lapses at an accounting step"),
             ),
+            Input::Line(
+                Field { required: false, ..Field::text("most_bid_hours", "Most hours per bid") }.with_hint(
+                    "1 to 100000; empty: any. A bid needs an end or a work estimate then. Such as 24: a bid from Monday \
+                     09:00 to Tuesday 10:00 is for 25 h and is refused",
+                ),
+            ),
             number("raw_retention_days", "Days that rows of single cycles stay", "2 to 36500; hours and days stay for good"),
         ],
         button: "Change the settings",
@@ -135,6 +146,7 @@ fn filled(settings: &Organisation) -> FormState {
             "balance_cap_hours",
             &settings.balance_cap_hours.map_or_else(String::new, |hours| hours.to_string()),
         ),
+        ("most_bid_hours", &settings.most_bid_hours.map_or_else(String::new, |hours| hours.to_string())),
     ])
 }
 
@@ -156,10 +168,11 @@ async fn change(plain: &Plain, viewer: &Viewer, origin: &Origin, posted: &Posted
         (fields.number("cycle_seconds", 1, 3_600), fields.number("accounting_seconds", 1, 3_600));
     let sustain = fields.number("sustain_minutes", 1, 100_000);
     let retention = fields.number("raw_retention_days", 2, 36_500);
-    let balance_cap_hours = match fields.text("balance_cap_hours") {
+    let mut hours = |name| match fields.text(name) {
         "" => None,
-        _ => fields.number("balance_cap_hours", 1, 100_000),
+        _ => fields.number(name, 1, 100_000),
     };
+    let (balance_cap_hours, most_bid_hours) = (hours("balance_cap_hours"), hours("most_bid_hours"));
     let (name, time_zone) = (fields.text("name").to_owned(), fields.text("time_zone").to_owned());
     let rebase_balances = fields.text("rebase_balances") != "no";
     fields.finish()?;
@@ -173,6 +186,7 @@ async fn change(plain: &Plain, viewer: &Viewer, origin: &Origin, posted: &Posted
         rebase_balances,
         raw_retention_days: retention.unwrap_or(present.raw_retention_days),
         balance_cap_hours,
+        most_bid_hours,
         data_note: present.data_note,
     };
     services.set_settings(doer(viewer, origin, posted), &settings, known(posted)).await

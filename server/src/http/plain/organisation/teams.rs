@@ -17,8 +17,9 @@ use crate::error::AppError;
 use crate::http::extract::{Query, Segment};
 use crate::policy::{Action, Object, Viewer};
 use crate::services::audit::Origin;
+use crate::services::changes::team_in;
 use crate::store::allowances::Allowance;
-use crate::store::entities::{Setup, Team};
+use crate::store::entities::Team;
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
@@ -27,10 +28,6 @@ pub(super) fn routes() -> Router<AppState> {
         .merge(super::income::routes())
         .merge(super::limits::routes())
         .merge(super::members::routes())
-}
-
-fn team_of(setup: &Setup, id: &TeamId) -> Result<Team, AppError> {
-    setup.teams.iter().find(|team| team.id == *id).cloned().ok_or_else(|| AppError::not_found("team", id))
 }
 
 pub(super) fn object(team: &Team) -> Object<'_> {
@@ -49,7 +46,7 @@ pub(super) async fn opened(
     action: Action,
 ) -> Result<(Team, u64), AppError> {
     let (setup, cycle) = plain.state().services().setup(viewer).await?;
-    let team = team_of(&setup, id)?;
+    let team = team_in(&setup, id)?;
     viewer.may(action, object(&team))?;
     Ok((team, cycle))
 }
@@ -64,7 +61,7 @@ async fn page(plain: Plain, viewer: Viewer, Segment(id): Segment<TeamId>) -> Res
 async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, OverviewPage), AppError> {
     let services = plain.state().services();
     let (setup, cycle) = services.setup(viewer).await?;
-    let team = team_of(&setup, id)?;
+    let team = team_in(&setup, id)?;
     let can = |action| viewer.can(action, object(&team));
     let mut actions = Vec::new();
     let mut facts = vec![
@@ -107,6 +104,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, Ov
         actions,
         listings,
         notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],
+        next: None,
     };
     Ok((team.name, page))
 }
