@@ -24,6 +24,7 @@ const plainPages = [
   { name: "supply-cuts", path: "/supply/cuts", as: "admin" },
   { name: "supply-import", path: "/supply/import", as: "admin" },
   { name: "what-if", path: "/what-if", as: "admin" },
+  { name: "lab", path: "/lab", as: "admin" },
 ] as const;
 
 async function expectsToFit(page: Page, name: string): Promise<void> {

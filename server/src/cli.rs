@@ -10,9 +10,10 @@ use crate::commands;
 use crate::config::{self, Config, Sources};
 use crate::demo::DemoArgs;
 use crate::error::AppError;
+use crate::lab::command::LabArgs;
 use crate::replay::ReplayArgs;
 use crate::trace::library::ImportArgs;
-use crate::{http, logging, serve};
+use crate::{http, lab, logging, serve};
 
 /// A quota marketplace for ML training chips.
 ///
@@ -91,6 +92,8 @@ enum Command {
     Verify(commands::VerifyArgs),
     /// Run months of a trace through the market in memory, beside static pools of the same supply
     Replay(ReplayArgs),
+    /// Compare allocation policies on a trace, or let one share out rounds
+    Lab(LabArgs),
     /// Import an organisation's own job history
     Import(ImportArgs),
     /// Bring the database's tables up to this version, and do nothing else
@@ -179,6 +182,9 @@ fn run(cli: Cli) -> Result<(), AppError> {
         }
         Command::Import(args) => {
             with_config(&settings, None, async |config| commands::import(config, &args).await)
+        }
+        Command::Lab(args) => {
+            with_config(&settings, None, async |config| lab::command::run(config, &args).await)
         }
         Command::Replay(args) => {
             with_config(&settings, None, async |config| commands::replay(config, &args).await)

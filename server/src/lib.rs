@@ -1,6 +1,6 @@
 //! The quota marketplace: what the binary `quota-marketplace` is made of.
 //!
-//! Dependencies point inwards: command line and HTTP → services → store → common; services → market. The engine
+//! Dependencies point inwards: command line and HTTP → services → store → common; services → market, policies. The engine
 //! knows nothing of servers.
 
 pub mod auth;
@@ -14,6 +14,7 @@ pub mod demo;
 pub mod error;
 pub mod http;
 pub mod json;
+pub mod lab;
 pub mod logging;
 pub mod oidc;
 pub mod policy;

@@ -118,6 +118,10 @@ pub enum Action {
     ReadSupply,
     /// Supply, reserve prices, lending.
     SetSupply,
+    /// The lab: comparisons of policies and their figures, which show every team's demand.
+    ReadLab,
+    /// Starts and cancels comparisons, uploads traces for them. Nothing in the market changes by it.
+    RunLab,
     /// Accounts, roles, their sessions and tokens.
     ManageUsers,
     /// All money: every ledger, reconciliation.
@@ -205,6 +209,8 @@ const TABLE: &[Rule] = {
         rule(SetOrganisation,  Scope::Admin, &[ADMIN],                                 Forbidden),
         rule(ReadSupply,       Scope::Read,  &[ADMIN, AUDITOR],                        Hidden),
         rule(SetSupply,        Scope::Admin, &[ADMIN],                                 Forbidden),
+        rule(ReadLab,          Scope::Read,  &[ADMIN, AUDITOR],                        Hidden),
+        rule(RunLab,           Scope::Admin, &[ADMIN, AUDITOR],                        Hidden),
         rule(ManageUsers,      Scope::Admin, &[ADMIN],                                 Hidden),
         rule(ReadMoney,        Scope::Read,  &[FINANCE, ADMIN, AUDITOR],               Hidden),
         rule(BookMoney,        Scope::Money, &[FINANCE],                               Forbidden),

@@ -25,6 +25,7 @@ use crate::cycle::{self, ClearedCycle, wait_after};
 use crate::demo::{self, Demo, DemoArgs};
 use crate::error::{AppError, ErrorKind};
 use crate::http::{self, Gate, Parts};
+use crate::lab::{shadow, worker};
 use crate::services::Services;
 use crate::services::jobs::Worker;
 use crate::services::live::Live;
@@ -218,6 +219,7 @@ struct Running {
     clearing: JoinHandle<std::io::Result<()>>,
     watching: JoinHandle<std::io::Result<()>>,
     working: JoinHandle<std::io::Result<()>>,
+    comparing: JoinHandle<std::io::Result<()>>,
 }
 
 impl Market {
@@ -240,6 +242,15 @@ impl Market {
         let services = Services::new(store.clone(), Arc::clone(&clock), IdSource::random(), market);
         let services = Arc::new(services);
         let auth = Arc::new(Auth::open(Arc::clone(&services), &config.auth, config.provider()?).await?);
+        let comparing = tokio::spawn({
+            let (services, stop) = (Arc::clone(&services), shutdown.clone());
+            let live = live.subscribe();
+            async move {
+                let shadows = shadow::follow(Arc::clone(&services), live, stop.clone());
+                tokio::join!(worker::work(services, stop), shadows);
+                Ok(())
+            }
+        });
         let demo_accounts = if demo.is_some() { demo::ACCOUNTS.to_vec() } else { Vec::new() };
         let worker = Worker::new(Arc::clone(&services), config.database.export_folder());
         gate.open(http::router(Parts {
@@ -275,7 +286,7 @@ impl Market {
             worker.run(&stop).await;
             Ok(())
         });
-        Ok(Running { playing, clearing, watching, working })
+        Ok(Running { playing, clearing, watching, working, comparing })
     }
 }
 
@@ -289,14 +300,15 @@ impl Running {
     ) -> Result<(), AppError> {
         shutdown.cancelled().await;
         tracing::info!("shutting down");
-        let (server, playing, clearing, watching, working) = tokio::join!(
+        let (server, playing, clearing, watching, working, comparing) = tokio::join!(
             finish("server", server, limit),
             finish("player", self.playing, limit),
             finish("loop", self.clearing, limit),
             finish("watch over sessions", self.watching, limit),
-            finish("worker", self.working, limit)
+            finish("worker", self.working, limit),
+            finish("lab", self.comparing, limit)
         );
-        server.and(playing).and(clearing).and(watching).and(working)
+        server.and(playing).and(clearing).and(watching).and(working).and(comparing)
     }
 }
 

@@ -100,6 +100,14 @@ const SECTIONS: &[Section] = &[
         shown_to: reads_supply,
     },
     Section {
+        path: "/lab",
+        name: "Lab",
+        icon: Icon::Lab,
+        has_pool_choice: false,
+        kind: Kind::Plain,
+        shown_to: reads_lab,
+    },
+    Section {
         path: "/organisation",
         name: "Organisation",
         icon: Icon::Organisation,
@@ -119,6 +127,10 @@ fn reads_supply(viewer: &ViewerView) -> bool {
 
 fn reads_money(viewer: &ViewerView) -> bool {
     viewer.roles.iter().any(|role| matches!(role, Role::Finance | Role::Admin | Role::Auditor))
+}
+
+fn reads_lab(viewer: &ViewerView) -> bool {
+    viewer.roles.iter().any(|role| matches!(role, Role::Admin | Role::Auditor))
 }
 
 fn has_bids(viewer: &ViewerView) -> bool {

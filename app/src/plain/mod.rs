@@ -11,6 +11,7 @@ pub mod budget;
 pub mod exports;
 pub mod finance;
 pub mod form;
+pub mod lab;
 pub mod ledger;
 pub mod link;
 pub mod organisation;

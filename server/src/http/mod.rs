@@ -18,6 +18,7 @@ mod gate;
 mod health;
 mod identity;
 mod jobs;
+mod lab;
 mod layers;
 mod metrics;
 mod organisation;
@@ -134,6 +135,7 @@ impl AppState {
         (name = "organisation", description = "Who is who, what is set, and what was done with it"),
         (name = "bids", description = "A team's queue: placing, changing, ordering and previewing bids"),
         (name = "supply", description = "Chips, reserve prices, lending: now, planned, and what a change does"),
+        (name = "lab", description = "Allocation policies compared on traces: runs in the background, and their figures"),
         (name = "market", description = "Prices, depth, allocations and cycles"),
         (name = "health", description = "For supervisors and monitoring"),
     )
@@ -176,6 +178,7 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(identity::routes())
                 .merge(jobs::routes())
                 .merge(reconciliation::routes())
+                .merge(lab::routes())
                 .merge(supply::routes())
                 .merge(cuts::routes())
                 .merge(what_if::routes())

@@ -14,6 +14,7 @@ pub mod entries;
 pub mod exports;
 pub mod finance;
 pub mod jobs;
+pub mod lab;
 pub mod ledger;
 pub mod live;
 pub mod organisation;
@@ -24,6 +25,7 @@ mod queue;
 pub mod read;
 pub mod reconcile;
 pub mod retirement;
+pub mod shadow;
 pub(crate) mod single_sign_on;
 pub mod supply;
 pub(crate) mod usable;
@@ -36,7 +38,7 @@ use std::sync::Arc;
 
 use common::instant::Instant;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use self::read::MarketReader;
 use self::writes::Writes;
@@ -61,6 +63,8 @@ pub struct Services {
     what_ifs: what_if::Runs,
     /// Looks at sealed bids that are in the audit log.
     looks: queue::Looks,
+    /// A run of the lab was started or cancelled.
+    pub(crate) lab_wanted: Notify,
 }
 
 impl Services {
@@ -70,7 +74,7 @@ impl Services {
         let writes = Writes::new(store.clone());
         let previews = Arc::new(Semaphore::new(PREVIEWS_AT_ONCE));
         let (what_ifs, looks) = (what_if::Runs::default(), queue::Looks::default());
-        Self { store, clock, ids, market, writes, previews, what_ifs, looks }
+        Self { store, clock, ids, market, writes, previews, what_ifs, looks, lab_wanted: Notify::new() }
     }
 
     /// The market as it is read by everybody who is signed in.

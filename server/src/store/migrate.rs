@@ -37,8 +37,10 @@ macro_rules! steps {
             11 "0011" "exports",
             12 "0012" "supply",
             13 "0013" "bid_hours_warnings",
+            14 "0014" "lab",
             20 "0020" "allowances",
             22 "0022" "what_if",
+            24 "0024" "shadow",
             32 "0032" "cuts",
         )
     };

@@ -23,6 +23,7 @@ mod exports;
 mod finance;
 mod fixture;
 mod inventory;
+mod lab;
 mod leaks;
 #[cfg(unix)]
 mod organisation;

@@ -8,6 +8,7 @@ mod budget;
 mod exports;
 mod fields;
 mod finance;
+mod lab;
 mod link;
 mod organisation;
 mod provider;
@@ -54,6 +55,7 @@ pub(super) fn routes() -> Router<AppState> {
         .merge(reconciliation::routes())
         .merge(finance::routes())
         .merge(organisation::routes())
+        .merge(lab::routes())
         .merge(supply::routes())
 }
 
