@@ -30,7 +30,7 @@ pub struct Entry {
     pub title: &'static str,
     /// What it does, in two sentences.
     pub explanation: &'static str,
-    /// Where it comes from; what is ours is marked [recon].
+    /// Where it comes from; what is ours is marked \[recon\].
     pub source: &'static str,
     /// What it must have: whole jobs, or all rounds beforehand.
     pub needs: Needs,

@@ -9,7 +9,7 @@ use crate::water;
 
 /// DRF over chip types: an agent's bundle is its demand, and all bundles grow together by dominant share over weight.
 ///
-/// [recon] Chips of a type that the bundles leave over go to those who still want some of it, by max-min: a team can
+/// \[recon\] Chips of a type that the bundles leave over go to those who still want some of it, by max-min: a team can
 /// use one type without the other.
 #[derive(Debug, Default)]
 pub struct Drf {

@@ -1,6 +1,6 @@
 //! The market as a policy: the real pricing engine, with a simple model of who bids what.
 //!
-//! *Quota Marketplace: Dynamic Pricing for Efficient Allocation of ML Training Resources* (OSDI 2026). [recon] The model
+//! *Quota Marketplace: Dynamic Pricing for Efficient Allocation of ML Training Resources* (OSDI 2026). \[recon\] The model
 //! of the bidders: a team has an income in proportion to its weight and one bid per chip type for all it can use, with
 //! what a chip-hour is worth to it as its limit. A team with foresight instead knows all rounds, and spends its whole
 //! income where value over price is best.

@@ -9,7 +9,7 @@ use crate::water;
 /// Largest number of teams: each pair is a row of the program.
 const MOST_TEAMS: usize = 60;
 
-/// Each round is a batch. [recon] A team's outcome is the share of the value it asked for that it gets; teams are near each
+/// Each round is a batch. \[recon\] A team's outcome is the share of the value it asked for that it gets; teams are near each
 /// other that value chips alike and ask for alike parts of the supply, and near outcomes are enforced within the round.
 /// Chips of a round can't be kept for the next, so capacity binds within the round's own program, and prices only go below
 /// zero: a bounded subsidy for what would stay idle.

@@ -1,8 +1,8 @@
 //! Agents that arrive one after another, with demand for several resources and an unknown future.
 //!
 //! After *Trading Utility for Dynamic Fairness in Multiple Resource Division with Sequential Demand* (arXiv 2606.10472).
-//! [paper]: the setting, the properties asked for (sharing incentive, envy-freeness, dynamic Pareto optimality).
-//! [recon]: the numbers of the model below and how the rules are run on rounds of chips.
+//! \[paper\]: the setting, the properties asked for (sharing incentive, envy-freeness, dynamic Pareto optimality).
+//! \[recon\]: the numbers of the model below and how the rules are run on rounds of chips.
 //!
 //! `n` agents are known in number; `m` resources have capacity 1. Agent `k` arrives at step `k` with a demand whose largest
 //! entry is 1. Nobody holds what is no use to it, so an agent's state is one number: it holds `x · demand`. What was given

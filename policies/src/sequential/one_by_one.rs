@@ -6,7 +6,7 @@ use crate::round::{Allocation, Round};
 use crate::water;
 
 /// Within a round teams come one after another, each round another one first, and nobody's demand is known before it
-/// comes. [recon] A team's need per unit is its demand for each chip type as a share of the supply; weights do not count.
+/// comes. \[recon\] A team's need per unit is its demand for each chip type as a share of the supply; weights do not count.
 pub struct OneByOne {
     rule: Option<Box<dyn Rule + Send>>,
     round: usize,
