@@ -5,14 +5,12 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use common::api::{CutsView, NewCutPolicy, ReclaimView};
 use common::problem::Problem;
-use serde::Deserialize;
-use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::AppState;
-use super::answer::{Format, Table, answer, cell};
-use super::extract::{Body, Query};
+use super::answer::{Table, answer, cell};
+use super::extract::{Body, FormatQuery, Query};
 use super::supply::{Problems, known};
 use crate::error::AppError;
 use crate::policy::Viewer;
@@ -22,16 +20,6 @@ use crate::store::cuts::CutPolicy;
 /// The routes, under `/api/v1`.
 pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(cuts)).routes(routes!(set_policy))
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct FormatQuery {
-    /// `json`, or `csv` for the jobs that were stopped.
-    #[serde(default)]
-    #[param(inline, required = false)]
-    format: Format,
 }
 
 /// The policy on a cut, the jobs over quota now, and the last ones that were stopped: who, why, and the prices.

@@ -11,13 +11,13 @@ use common::api::{
 use common::ids::ChipTypeId;
 use common::problem::Problem;
 use serde::Deserialize;
-use utoipa::{IntoParams, IntoResponses, ToSchema};
+use utoipa::{IntoResponses, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::AppState;
-use super::answer::{Format, Table, answer, cell};
-use super::extract::{Body, Query, Segment};
+use super::answer::{Table, answer, cell};
+use super::extract::{Body, FormatQuery, Query, Segment};
 use crate::error::AppError;
 use crate::policy::Viewer;
 use crate::services::audit::{Doer, Origin};
@@ -59,16 +59,6 @@ pub(super) enum Problems {
     /// The database does not answer
     #[response(status = 503, content_type = "application/problem+json")]
     Unavailable(Problem),
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct FormatQuery {
-    /// `json` or `csv`.
-    #[serde(default)]
-    #[param(inline, required = false)]
-    format: Format,
 }
 
 /// The supply as it is set, what waits for the next cycle included, and what is planned. For admins and auditors.

@@ -5,14 +5,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use common::api::{Sides, WhatIfQuestion, WhatIfState, WhatIfView};
-use serde::Deserialize;
-use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::AppState;
-use super::answer::{Format, Table, answer, cell};
-use super::extract::{Body, Query, Segment};
+use super::answer::{Table, answer, cell};
+use super::extract::{Body, FormatQuery, Query, Segment};
 use super::supply::Problems;
 use crate::error::AppError;
 use crate::policy::Viewer;
@@ -46,16 +44,6 @@ async fn ask(
     let location =
         HeaderValue::try_from(format!("/api/v1/what-if/{}", view.id)).map_err(AppError::internal)?;
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct FormatQuery {
-    /// `json`, or `csv` for the comparison.
-    #[serde(default)]
-    #[param(inline, required = false)]
-    format: Format,
 }
 
 /// One what-if: what was asked, and the market without and with it.
