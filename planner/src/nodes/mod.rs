@@ -1,0 +1,1 @@
+//! Sharing out nodes, tick by tick, among jobs that want to reach a loss before a deadline.

@@ -1,0 +1,1 @@
+//! Predictors of the data that a job still needs.
