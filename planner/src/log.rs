@@ -34,7 +34,9 @@ pub enum LogError {
         value: f64,
     },
     /// Data that does not grow from a point to the next.
-    #[error("point {index} has data {value}, not above the point before it: sort the points and keep one of each")]
+    #[error(
+        "point {index} has data {value}, not above the point before it: sort the points and keep one of each"
+    )]
     NotIncreasing {
         /// Place of the point, from 1.
         index: usize,
