@@ -1,5 +1,7 @@
 //! What a predictor says of a job: how much data is left, and how the loss goes on.
 
+use std::fmt;
+
 use serde::Serialize;
 use thiserror::Error;
 
@@ -15,6 +17,81 @@ pub enum Spoke {
     OffsetPower,
     /// The wider of the two, for a curve unlike those of the training.
     Wider,
+}
+
+/// What a reader of a forecast should know about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remark {
+    /// The newest loss is at the target, or below.
+    TargetMet,
+    /// Hardly a curve that continues this one reaches the target.
+    OutOfReach,
+    /// The loss does not fall.
+    NotFalling,
+    /// The curve is unlike those of the training.
+    UnlikeTraining,
+    /// From the point of this number (from 1) the data grows in steps of quite another size.
+    UnitsOfData(usize),
+    /// From the point of this number (from 1) the loss has quite another size.
+    UnitsOfLoss(usize),
+    /// The flow's weights cannot be used, for this reason, and the offset power law spoke instead.
+    WeightsUnusable(String),
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TargetMet => write!(out, "The newest loss has reached the target already."),
+            Self::OutOfReach => write!(
+                out,
+                "The target is below almost any loss that this curve is expected to reach, however long the job runs."
+            ),
+            Self::NotFalling => {
+                write!(out, "The loss does not fall, so nothing says when it would reach the target.")
+            }
+            Self::UnlikeTraining => write!(
+                out,
+                "The curve is unlike those that the predictor was trained on, so the wider of two bands is shown."
+            ),
+            Self::UnitsOfData(at) => write!(
+                out,
+                "From point {at} on the data grows in steps of quite another size: are its units mixed up?"
+            ),
+            Self::UnitsOfLoss(at) => {
+                write!(out, "From point {at} on the loss has quite another size: are its units mixed up?")
+            }
+            Self::WeightsUnusable(why) => write!(
+                out,
+                "The trained predictor cannot be used ({why}), so the offset power law foresees the loss."
+            ),
+        }
+    }
+}
+
+/// How much work a forecast may be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Effort {
+    /// Curves drawn per job, at least 1.
+    pub draws: usize,
+    /// Steps of the solver per curve, at least 1; a predictor without a solver ignores them.
+    pub steps: usize,
+}
+
+impl Effort {
+    /// For one job that somebody looks at.
+    pub const FULL: Self = Self { draws: 64, steps: 16 };
+    /// For many jobs at each tick of a simulation.
+    pub const CHEAP: Self = Self { draws: 16, steps: 4 };
+}
+
+/// A job to foresee: what it has logged and the loss that it wants to reach.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// What was logged.
+    pub log: &'a LossLog,
+    /// The loss to reach.
+    pub target: f64,
 }
 
 /// The band of the loss at one amount of data to come.
@@ -42,6 +119,8 @@ pub struct Forecast {
     pub spoke: Spoke,
     /// The curve is unlike those of the training, so that the band is the wider one.
     pub unlike_training: bool,
+    /// What a reader should know.
+    pub remarks: Vec<Remark>,
 }
 
 impl Forecast {
@@ -52,7 +131,7 @@ impl Forecast {
         let at = p.clamp(0.0, 1.0) * (self.remaining.len() - 1) as f64;
         let (low, part) = (at.floor(), at.fract());
         let from = self.remaining[low as usize];
-        if part == 0.0 {
+        if part == 0.0 || from.is_infinite() {
             return from;
         }
         from + (self.remaining[low as usize + 1] - from) * part
@@ -77,11 +156,33 @@ pub enum ForecastError {
     Weights(String),
 }
 
-/// Foresees the loss of a job.
+/// Checks a target.
+///
+/// # Errors
+/// A target that is not a finite number above 0.
+pub fn check_target(target: f64) -> Result<(), ForecastError> {
+    if target.is_finite() && target > 0.0 { Ok(()) } else { Err(ForecastError::Target(target)) }
+}
+
+/// Foresees the loss of jobs.
 pub trait Predictor: Send + Sync {
-    /// What is left until `target`; the same log, target and seed give the same answer.
+    /// What is left of each job; the same jobs, effort and seed give the same answers.
     ///
     /// # Errors
     /// A target that is no loss, or weights that cannot be used.
-    fn forecast(&self, log: &LossLog, target: f64, seed: u64) -> Result<Forecast, ForecastError>;
+    fn forecast_all(
+        &self,
+        jobs: &[Job<'_>],
+        effort: Effort,
+        seed: u64,
+    ) -> Result<Vec<Forecast>, ForecastError>;
+
+    /// What is left of one job until `target`; the same log, target and seed give the same answer.
+    ///
+    /// # Errors
+    /// A target that is no loss, or weights that cannot be used.
+    fn forecast(&self, log: &LossLog, target: f64, seed: u64) -> Result<Forecast, ForecastError> {
+        let mut forecasts = self.forecast_all(&[Job { log, target }], Effort::FULL, seed)?;
+        forecasts.pop().ok_or_else(|| ForecastError::Weights("no answer for the job".to_owned()))
+    }
 }

@@ -9,7 +9,9 @@
 //! (arXiv 2608.09130), LARA (ICML 2024) and LaiRA (AAAI-26); each module says what their texts state and what is
 //! reconstructed here.
 
+pub mod curves;
 pub mod forecast;
 pub mod log;
 pub mod nodes;
 pub mod predict;
+mod random;
