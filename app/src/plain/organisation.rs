@@ -62,6 +62,19 @@ pub struct OverviewPage {
     pub notes: Vec<String>,
     /// The rest of a table that is too long for one page.
     pub next: Option<Link>,
+    /// The search in such a table.
+    pub search: Option<Search>,
+}
+
+/// A search in a list that is too long for one page.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Its label.
+    pub label: &'static str,
+    /// The name of the words in the address.
+    pub name: &'static str,
+    /// The words searched for.
+    pub words: String,
 }
 
 /// What the navigation of the organisation's pages shows.
@@ -161,7 +174,7 @@ fn subnav(path: &str, shows: Shows) -> AnyView {
 
 /// A page of facts, tables and links.
 pub fn overview(page: OverviewPage) -> AnyView {
-    let OverviewPage { path, shows, facts, actions, listings, notes, next } = page;
+    let OverviewPage { path, shows, facts, actions, listings, notes, next, search } = page;
     let facts = (!facts.is_empty()).then(|| {
         let facts =
             facts.into_iter().map(|(name, unit, value)| fact(name, unit, value.into_any())).collect_view();
@@ -173,6 +186,19 @@ pub fn overview(page: OverviewPage) -> AnyView {
             .map(|link| view! { <a class="button" href=link.href>{link.text}</a> })
             .collect_view();
         view! { <p class="filters">{links}</p> }
+    });
+    let search = search.map(|search| {
+        view! {
+            <form class="filters" method="get" action=path.clone() role="search">
+                <label>
+                    {search.label}
+                    <input type="search" name=search.name value=search.words autocomplete="off" />
+                </label>
+                <button class="button" type="submit">
+                    "Find"
+                </button>
+            </form>
+        }
     });
     let listings = listings.into_iter().map(listed).collect_view();
     let notes = notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view();
@@ -187,7 +213,7 @@ pub fn overview(page: OverviewPage) -> AnyView {
     });
     view! {
         {subnav(&path, shows)}
-        <div class="sections">{facts} {actions} {listings} {next} {notes}</div>
+        <div class="sections">{facts} {actions} {search} {listings} {next} {notes}</div>
     }
     .into_any()
 }

@@ -1,6 +1,7 @@
 //! The organisation's pages: what is set, and forms that change it, each with a reason.
 
 mod allowances;
+mod directory;
 mod income;
 mod limits;
 mod log;
@@ -12,11 +13,9 @@ mod settings;
 mod shares;
 mod teams;
 
-use app::plain::organisation::{Cell, ChangePage, Link, Listing, OverviewPage, Shows, change, overview};
+use app::plain::organisation::{ChangePage, Link, Shows, change};
 use axum::Router;
 use axum::response::Response;
-use axum::routing::get;
-use common::money::MicroCredits;
 
 use super::{AppState, Plain, Posted};
 use crate::error::{AppError, ErrorKind};
@@ -27,7 +26,7 @@ use crate::store::entities::Setup;
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/organisation", get(page))
+        .merge(directory::routes())
         .merge(settings::routes())
         .merge(pools::routes())
         .merge(allowances::routes())
@@ -98,84 +97,6 @@ fn refuse(
         Err(not_allowed) if by_typing => plain.problem(&not_allowed),
         _ => plain.problem(error),
     }
-}
-
-async fn page(plain: Plain, viewer: Viewer) -> Response {
-    match plain.state().services().setup(&viewer).await {
-        Ok((setup, cycle)) => {
-            let page = all_pools_and_teams(&viewer, &setup, cycle);
-            plain.ok("Organisation", || overview(page))
-        }
-        Err(error) => plain.problem(&error),
-    }
-}
-
-fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64) -> OverviewPage {
-    let pool_rows = setup.pools.iter().filter(|pool| !pool.archived).map(|pool| {
-        let teams = setup.teams.iter().filter(|team| team.pool == pool.id && !team.archived);
-        let income = teams.clone().fold(0_i64, |sum, team| sum.saturating_add(team.income.0));
-        vec![
-            Cell::Links(vec![link(format!("/organisation/pools/{}", pool.id), pool.name.clone())]),
-            Cell::Number(pool.weight.to_string()),
-            Cell::Number(MicroCredits(income).to_string()),
-            Cell::Number(teams.count().to_string()),
-        ]
-    });
-    let team_rows = setup.teams.iter().filter(|team| !team.archived).map(|team| {
-        vec![
-            Cell::Links(vec![link(format!("/organisation/teams/{}", team.id), team.name.clone())]),
-            Cell::Text(pool_name(setup, &team.pool)),
-            Cell::Number(team.income.to_string()),
-            Cell::Number(factor(team.leverage_thousandths)),
-        ]
-    });
-    let mut actions = Vec::new();
-    if viewer.can(Action::SetOrganisation, Object::Organisation) {
-        actions.push(link("/organisation/pools/new", "Add a pool"));
-    }
-    if setup.pools.iter().any(|pool| !pool.archived && viewer.can(Action::SetIncome, Object::Pool(&pool.id)))
-    {
-        actions.push(link("/organisation/teams/new", "Add a team"));
-    }
-    let mut page = OverviewPage {
-        path: "/organisation".to_owned(),
-        shows: shows(viewer),
-        actions,
-        listings: vec![
-            Listing {
-                caption: "Pools".to_owned(),
-                columns: vec![
-                    ("Pool", "", false),
-                    ("Weight", "global credits per hour", true),
-                    ("Income of its teams", "local credits per hour", true),
-                    ("Teams", "", true),
-                ],
-                rows: pool_rows.collect(),
-                empty: "There is no pool yet.",
-            },
-            Listing {
-                caption: "Teams".to_owned(),
-                columns: vec![
-                    ("Team", "", false),
-                    ("Pool", "", false),
-                    ("Income", "local credits per hour", true),
-                    ("Leverage", "times income", true),
-                ],
-                rows: team_rows.collect(),
-                empty: "There is no team yet. Add one to a pool.",
-            },
-            retire::chip_types(viewer, setup),
-        ],
-        notes: vec![
-            format!("As set, what takes effect in cycle {cycle} included."),
-            "Pools, teams and chip types stay, for their history and their money. What is not needed any more is archived \
-             or retired."
-                .to_owned(),
-        ],
-        ..OverviewPage::default()
-    };
-    page.listings.extend(retire::archived(setup));
-    page
 }
 
 fn pool_name(setup: &Setup, id: &common::ids::PoolId) -> String {

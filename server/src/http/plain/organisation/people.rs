@@ -142,6 +142,7 @@ async fn person_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>)
         }],
         notes: vec![format!("Account id {id}, as it stands in the audit log.")],
         next: None,
+        search: None,
     };
     plain.ok(&person.account.name, || overview(page))
 }

@@ -119,6 +119,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
         listings,
         notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],
         next: None,
+        search: None,
     };
     Ok((pool.name, page))
 }

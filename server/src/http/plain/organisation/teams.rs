@@ -105,6 +105,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, Ov
         listings,
         notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],
         next: None,
+        search: None,
     };
     Ok((team.name, page))
 }
