@@ -104,6 +104,8 @@ ids! {
     TeamId,
     /// A bid: made by the client, so that a repeated request is recognised.
     BidId,
+    /// A plan of a training job: made by the client, so that a repeated request is recognised.
+    PlanId,
     /// A person's account.
     UserId,
     /// A sign-in that lasts: on one device, until it is ended.

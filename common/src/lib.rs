@@ -8,5 +8,6 @@ pub mod api;
 pub mod chips;
 pub mod ids;
 pub mod instant;
+pub mod measure;
 pub mod money;
 pub mod problem;

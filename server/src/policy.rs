@@ -56,8 +56,10 @@ pub enum Via {
 pub enum Scope {
     /// Reads what its owner may read.
     Read,
-    /// Places and changes bids.
+    /// Places and changes bids, and plans of training jobs.
     Bids,
+    /// Reports losses of training jobs to their plans, and nothing else.
+    Losses,
     /// Books money: corrections, grants, period close.
     Money,
     /// Changes supply, weights, teams, members and settings.
@@ -66,7 +68,7 @@ pub enum Scope {
 
 impl Scope {
     /// All scopes.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Bids, Self::Money, Self::Admin];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Bids, Self::Losses, Self::Money, Self::Admin];
 
     /// The scope as it is stored and shown.
     #[must_use]
@@ -74,6 +76,7 @@ impl Scope {
         match self {
             Self::Read => "read",
             Self::Bids => "bids",
+            Self::Losses => "losses",
             Self::Money => "money",
             Self::Admin => "admin",
         }
@@ -87,7 +90,7 @@ impl std::str::FromStr for Scope {
         Self::ALL
             .into_iter()
             .find(|scope| scope.as_str() == text)
-            .ok_or_else(|| format!("{text:?} is not a scope; use read, bids, money or admin"))
+            .ok_or_else(|| format!("{text:?} is not a scope; use read, bids, losses, money or admin"))
     }
 }
 
@@ -96,10 +99,12 @@ impl std::str::FromStr for Scope {
 pub enum Action {
     /// Prices, aggregate depth, allocations, cycles without single bids.
     ReadMarket,
-    /// A team's queue, its bids in full, its history.
+    /// A team's queue, its bids in full, its history; its plans of training jobs.
     ReadBids,
-    /// Places, changes, moves and ends a team's bids.
+    /// Places, changes, moves and ends a team's bids; makes and changes its plans.
     ChangeBids,
+    /// Reports losses of a training job to a plan of its team.
+    ReportLosses,
     /// Single bids of all teams; each look is audited.
     ReadSealedBids,
     /// A team's balance, spend and ledger.
@@ -200,6 +205,7 @@ const TABLE: &[Rule] = {
         rule(ReadMarket,       Scope::Read,  &[SignedIn],                              Forbidden),
         rule(ReadBids,         Scope::Read,  &[Member, ADMIN, AUDITOR],                Hidden),
         rule(ChangeBids,       Scope::Bids,  &[Member],                                Forbidden),
+        rule(ReportLosses,     Scope::Losses, &[Member],                               Forbidden),
         rule(ReadSealedBids,   Scope::Read,  &[ADMIN, AUDITOR],                        Hidden),
         rule(ReadBudget,       Scope::Read,  &[Member, PoolAdmin, FINANCE, ADMIN, AUDITOR], Hidden),
         rule(SetLeverage,      Scope::Admin, &[Lead, PoolAdmin, ADMIN],                Forbidden),

@@ -253,6 +253,7 @@ impl Market {
         });
         let demo_accounts = if demo.is_some() { demo::ACCOUNTS.to_vec() } else { Vec::new() };
         let worker = Worker::new(Arc::clone(&services), config.database.export_folder());
+        let planning = Arc::clone(&services);
         gate.open(http::router(Parts {
             config: config.server.clone(),
             services,
@@ -266,6 +267,7 @@ impl Market {
             let live = live.subscribe();
             async move {
                 if let Some(demo) = demo {
+                    demo.plan(&planning).await;
                     demo.play(&store, clock.as_ref(), live, &stop).await;
                 }
                 Ok(())

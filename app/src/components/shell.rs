@@ -76,6 +76,14 @@ const SECTIONS: &[Section] = &[
         shown_to: everybody,
     },
     Section {
+        path: "/planner",
+        name: "Planner",
+        icon: Icon::Planner,
+        has_pool_choice: false,
+        kind: Kind::Plain,
+        shown_to: everybody,
+    },
+    Section {
         path: "/budget",
         name: "Budget",
         icon: Icon::Budget,

@@ -28,9 +28,10 @@ pub struct AccountPage {
 }
 
 /// What a token may be for, and what that means.
-const SCOPES: [(&str, &str); 4] = [
+const SCOPES: [(&str, &str); 5] = [
     ("read", "read: what you may see"),
     ("bids", "bids: place and change the bids of your teams"),
+    ("losses", "losses: report the losses of a training job to its plan, nothing else"),
     ("money", "money: book corrections, close periods"),
     ("admin", "admin: change supply, weights, teams, members, settings"),
 ];

@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod link;
 pub mod organisation;
 mod parts;
+pub mod planner;
 pub mod provider;
 pub mod reconciliation;
 mod runway;

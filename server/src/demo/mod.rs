@@ -7,6 +7,7 @@
 mod accounts;
 pub mod course;
 mod history;
+mod plans;
 mod player;
 
 use clap::Args;
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::error::AppError;
+use crate::services::Services;
 use crate::services::live::LiveState;
 use crate::store::demo::{self as stored, Stretch};
 use crate::store::entities::Setup;
@@ -126,6 +128,13 @@ fn refuse_foreign(has_organisation: bool, stretches: &[Stretch], args: &DemoArgs
 }
 
 impl Demo {
+    /// Makes the plans of training jobs that the planner shows. What goes wrong is logged: the market goes on without them.
+    pub async fn plan(&self, services: &Services) {
+        if let Err(error) = plans::make(services).await {
+            tracing::warn!(context = error.private_context(), "the demo has no plans: {error}");
+        }
+    }
+
     /// Places the trace's jobs as bids, cycle after cycle, until it is told to stop. `live` is the clearing loop's.
     ///
     /// What goes wrong is logged and tried again: the market itself goes on without new bids.

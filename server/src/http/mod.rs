@@ -23,6 +23,7 @@ mod layers;
 mod metrics;
 mod organisation;
 mod plain;
+mod planner;
 mod problem;
 mod reconciliation;
 mod session;
@@ -136,6 +137,7 @@ impl AppState {
         (name = "bids", description = "A team's queue: placing, changing, ordering and previewing bids"),
         (name = "supply", description = "Chips, reserve prices, lending: now, planned, and what a change does"),
         (name = "lab", description = "Allocation policies compared on traces: runs in the background, and their figures"),
+        (name = "planner", description = "Training jobs: what they still need, the bids that meet their deadlines, and losses they report"),
         (name = "market", description = "Prices, depth, allocations and cycles"),
         (name = "health", description = "For supervisors and monitoring"),
     )
@@ -179,6 +181,7 @@ fn described() -> (Router<AppState>, utoipa::openapi::OpenApi) {
                 .merge(jobs::routes())
                 .merge(reconciliation::routes())
                 .merge(lab::routes())
+                .merge(planner::routes())
                 .merge(supply::routes())
                 .merge(cuts::routes())
                 .merge(what_if::routes())

@@ -21,6 +21,7 @@ pub mod organisation;
 pub mod paging;
 pub mod people;
 pub mod periods;
+pub mod planner;
 mod queue;
 pub mod read;
 pub mod reconcile;

@@ -42,6 +42,7 @@ macro_rules! steps {
             22 "0022" "what_if",
             24 "0024" "shadow",
             32 "0032" "cuts",
+            40 "0040" "planner",
         )
     };
 }

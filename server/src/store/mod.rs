@@ -23,6 +23,7 @@ pub(crate) mod jobs;
 pub mod lab;
 pub mod ledger;
 mod migrate;
+pub(crate) mod planner;
 mod postgres;
 pub mod queue;
 pub mod results;

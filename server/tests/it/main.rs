@@ -28,12 +28,12 @@ mod leaks;
 #[cfg(unix)]
 mod organisation;
 mod outage;
+mod planner;
 mod play;
 mod postgres;
 mod reconcile;
 mod retirement;
 mod running;
-mod settlement;
 mod sign_in;
 mod supply;
 mod time;

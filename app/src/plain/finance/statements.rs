@@ -80,7 +80,12 @@ pub fn statement(view: &StatementView) -> AnyView {
             <a class="button" href=back>
                 "All statements"
             </a>
-            {super::beside(&view.period, link)}
+            <a class="button" href=link(&view.period.earlier)>
+                "Earlier"
+            </a>
+            <a class="button" href=link(&view.period.later)>
+                "Later"
+            </a>
             <a class="button" href=csv download="">
                 "CSV"
             </a>

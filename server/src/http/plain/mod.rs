@@ -11,6 +11,7 @@ mod finance;
 mod lab;
 mod link;
 mod organisation;
+mod planner;
 mod provider;
 mod reconciliation;
 pub(super) mod sign_in;
@@ -56,6 +57,7 @@ pub(super) fn routes() -> Router<AppState> {
         .merge(finance::routes())
         .merge(organisation::routes())
         .merge(lab::routes())
+        .merge(planner::routes())
         .merge(supply::routes())
 }
 

@@ -129,7 +129,7 @@ fn read_ended_cursor(cursor: &str) -> Result<(Instant, u64), AppError> {
 }
 
 /// A team's money in the cycle in force.
-pub(super) fn funds(latest: &Latest, team: &TeamId, queue: Option<&Preview>) -> TeamFunds {
+pub(in crate::services) fn funds(latest: &Latest, team: &TeamId, queue: Option<&Preview>) -> TeamFunds {
     let snapshot = latest.cleared.as_ref().map(|cleared| &cleared.snapshot);
     let row = snapshot.and_then(|snapshot| {
         let at = snapshot.teams.binary_search_by(|row| row.id.cmp(team)).ok()?;

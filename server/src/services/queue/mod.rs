@@ -13,7 +13,10 @@ mod sealed;
 mod terms;
 mod view;
 
+pub(in crate::services) use self::list::funds;
+pub(in crate::services) use self::place::Asked;
 pub(in crate::services) use self::sealed::Looks;
+pub(in crate::services) use self::view::status_of;
 
 use std::sync::Arc;
 
@@ -27,7 +30,7 @@ use crate::policy::{Action, Object, Viewer};
 
 impl Services {
     /// The team, loaded for a viewer who may do `action` to it.
-    fn team_for(
+    pub(super) fn team_for(
         latest: &Latest,
         viewer: &Viewer,
         action: Action,
@@ -42,7 +45,7 @@ impl Services {
         Ok(TeamName { id: team.clone(), name, pool })
     }
 
-    async fn latest(&self) -> Result<Arc<Latest>, AppError> {
+    pub(super) async fn latest(&self) -> Result<Arc<Latest>, AppError> {
         self.market().latest().await
     }
 }

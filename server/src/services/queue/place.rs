@@ -1,15 +1,64 @@
 //! Placing a bid, and changing what it asks for.
 
-use common::api::{AmendBid, BidTerms, BidView, PlaceBid};
-use common::ids::BidId;
+use std::sync::Arc;
+
+use common::api::{AmendBid, BidTerms, BidView, PlaceBid, TeamName};
+use common::ids::{BidId, UserId};
+use common::instant::Instant;
 
 use super::super::Services;
 use super::super::bids::{self, NewBid};
 use super::super::checks::Checks;
+use super::super::read::latest::Latest;
 use super::limits::Estimate;
 use super::terms;
 use crate::error::{AppError, ErrorKind};
 use crate::policy::{Action, Viewer};
+use crate::store::Tx;
+
+/// What a person asks for, checked against the cycle in force; the rest is checked in the transaction that writes it.
+pub(in crate::services) struct Asked {
+    estimate: Estimate,
+    checks: Checks,
+    terms: crate::store::bids::BidTerms,
+}
+
+impl Asked {
+    /// Terms of a bid of a team, as they are asked for at an instant.
+    pub(in crate::services) fn new(
+        latest: &Arc<Latest>,
+        team: &TeamName,
+        id: BidId,
+        now: Instant,
+        terms: BidTerms,
+    ) -> Self {
+        let checks = terms::check(latest, &team.pool, now, &terms);
+        let estimate = Estimate::new(Arc::clone(latest), team, id, now);
+        Self { estimate, checks, terms: terms::stored(terms) }
+    }
+
+    /// Places them as a new bid.
+    ///
+    /// # Errors
+    /// `Invalid`: a field is wrong. `Conflict`: the id is taken by another bid.
+    pub(in crate::services) async fn place(self, tx: &mut Tx, by: &UserId) -> Result<(), AppError> {
+        let Self { estimate, mut checks, terms } = self;
+        estimate.check(tx, &mut checks, &terms).await?;
+        let new = NewBid { id: estimate.bid, team: estimate.team, terms };
+        bids::place_for(tx, estimate.now, by, new, checks).await
+    }
+
+    /// Puts them in the place of what the bid says.
+    ///
+    /// # Errors
+    /// `NotFound`, `Conflict`: there is no such bid, or it is over. `PreconditionFailed`: it says something else than in
+    /// the version `seen`. `Invalid`: a field is wrong.
+    pub(in crate::services) async fn amend(self, tx: &mut Tx, seen: Option<u64>) -> Result<(), AppError> {
+        let Self { estimate, mut checks, terms } = self;
+        estimate.check(tx, &mut checks, &terms).await?;
+        bids::amend_for(tx, estimate.now, &estimate.bid, seen, terms, checks).await
+    }
+}
 
 impl Services {
     /// Places a bid at the end of its team's queue, from the next cycle on. The same request again changes nothing and
@@ -21,19 +70,9 @@ impl Services {
     pub async fn place_bid(&self, viewer: &Viewer, bid: PlaceBid) -> Result<BidView, AppError> {
         let latest = self.latest().await?;
         let team = Self::team_for(&latest, viewer, Action::ChangeBids, &bid.team)?;
-        let now = self.now();
-        let mut checks = terms::check(&latest, &team.pool, now, &bid.terms);
         let (user, id) = (viewer.user.clone(), bid.id.clone());
-        let estimate = Estimate::new(latest, &team, id.clone(), now);
-        let new = NewBid { id: bid.id, team: bid.team, terms: terms::stored(bid.terms) };
-        self.writes
-            .run(move |tx| {
-                Box::pin(async move {
-                    estimate.check(tx, &mut checks, &new.terms).await?;
-                    bids::place_for(tx, now, &user, new, checks).await
-                })
-            })
-            .await?;
+        let asked = Asked::new(&latest, &team, bid.id, self.now(), bid.terms);
+        self.writes.run(move |tx| Box::pin(async move { asked.place(tx, &user).await })).await?;
         self.bid_now(&team, &id).await
     }
 
@@ -64,33 +103,13 @@ impl Services {
         let mut tx = self.store.read().await?;
         let (_, team) = self.bid_for(&mut tx, &latest, viewer, Action::ChangeBids, id).await?;
         drop(tx);
-        let now = self.now();
-        let checks = terms::check(&latest, &team.pool, now, &terms);
-        let estimate = Estimate::new(latest, &team, id.clone(), now);
-        match self.write_terms(estimate, seen, terms, checks).await {
+        let asked = Asked::new(&latest, &team, id.clone(), self.now(), terms);
+        match self.writes.run(move |tx| Box::pin(async move { asked.amend(tx, seen).await })).await {
             Err(error) if error.kind() == ErrorKind::PreconditionFailed => {
                 Err(error.with_newest(self.bid_now(&team, id).await?))
             }
             Err(error) => Err(error),
             Ok(()) => self.bid_now(&team, id).await,
         }
-    }
-
-    async fn write_terms(
-        &self,
-        estimate: Estimate,
-        seen: Option<u64>,
-        terms: BidTerms,
-        mut checks: Checks,
-    ) -> Result<(), AppError> {
-        let terms = terms::stored(terms);
-        self.writes
-            .run(move |tx| {
-                Box::pin(async move {
-                    estimate.check(tx, &mut checks, &terms).await?;
-                    bids::amend_for(tx, estimate.now, &estimate.bid, seen, terms, checks).await
-                })
-            })
-            .await
     }
 }

@@ -40,7 +40,7 @@ impl Services {
     }
 
     /// Notes a look at a team's bids by somebody who is no member of it.
-    pub(super) async fn note_team_look(
+    pub(in crate::services) async fn note_team_look(
         &self,
         viewer: &Viewer,
         origin: &Origin,

@@ -45,7 +45,7 @@ impl<'a> Views<'a> {
             pending,
             effective_cycle: bid.effective_cycle.unwrap_or(self.next_cycle),
             place: place.filter(|_| !ended),
-            status: status(bid.version.state),
+            status: status_of(bid.version.state),
             now,
             cost: bid.cost,
             done_chip_seconds,
@@ -85,7 +85,8 @@ pub(super) fn now_of(explanation: &Explanation, opportunistic_chips: Chips) -> B
     }
 }
 
-const fn status(state: BidState) -> BidStatus {
+/// Where a bid is in its life, as it is shown.
+pub(in crate::services) const fn status_of(state: BidState) -> BidStatus {
     match state {
         BidState::Live => BidStatus::Live,
         BidState::Paused => BidStatus::Paused,

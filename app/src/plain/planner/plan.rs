@@ -1,0 +1,553 @@
+//! One plan: how it stands, the curve, the chances, the hours to bid for, its bids, and what changed it.
+
+use common::api::{
+    BidStatus, PlanBid, PlanFanPoint, PlanFit, PlanForecast, PlanStep, PlanVerdict, PlanView, PlanWindow,
+};
+use common::measure::{chip_hours, loss, percent};
+use leptos::prelude::*;
+
+use super::super::form::{FormState, form, hidden, panel};
+use super::super::parts::{amount, fact, warning};
+use super::{forms_of_a_log, log_fields, plot, refusal, terms_fields, verdict_word};
+use crate::components::time::date_time;
+use crate::format;
+
+/// What the page shows.
+#[derive(Clone, Debug)]
+pub struct PlanPage {
+    /// The plan.
+    pub view: PlanView,
+    /// Chip types that a plan may name: id and name.
+    pub chip_types: Vec<(String, String)>,
+    /// The form that places bids.
+    pub place: FormState,
+    /// The form that reports losses.
+    pub report: FormState,
+    /// The form that changes the plan.
+    pub change: FormState,
+}
+
+/// The main part of the page.
+pub fn plan(page: &PlanPage) -> AnyView {
+    let view = &page.view;
+    let forecast = &view.forecast;
+    let forms = view.may_change.then(|| view! { {report(page)} {change(page)} });
+    view! {
+        <p>
+            <a href=format!("/planner?team={}", view.team.id)>{format!("Plans of {}", view.team.name)}</a>
+        </p>
+        {fit(page)}
+        <div class="sections">
+            {stands(view)} {curve(view)} {chances(forecast)} {hours(page)} {bids(view)} {prices(forecast)} {steps(&view.steps)}
+            {forms}
+        </div>
+    }
+    .into_any()
+}
+
+const fn verdict_class(verdict: PlanVerdict) -> &'static str {
+    match verdict {
+        PlanVerdict::Reached | PlanVerdict::CanFinish => "verdict good",
+        PlanVerdict::Uncertain => "verdict fair",
+        PlanVerdict::Overdue | PlanVerdict::CannotFinish => "verdict bad",
+    }
+}
+
+fn or_never(hours: Option<f64>) -> String {
+    hours.map_or_else(|| "never".to_owned(), chip_hours)
+}
+
+fn stands(view: &PlanView) -> AnyView {
+    let (forecast, terms) = (&view.forecast, &view.terms);
+    let closed = view.closed.then(|| {
+        view! { <p class="quiet">"The plan is closed: what it said last is shown, it takes no losses and places no bids."</p> }
+    });
+    let notes = (!forecast.notes.is_empty()).then(|| {
+        let notes = forecast.notes.iter().map(|note| view! { <li>{note.clone()}</li> }).collect_view();
+        view! { <ul class="notes">{notes}</ul> }
+    });
+    let remaining = forecast.remaining;
+    let unlike = if forecast.unlike_training { " (unlike the training curves)" } else { "" };
+    let body = view! {
+        {closed}
+        <p class=verdict_class(forecast.verdict)>
+            <strong>{verdict_word(forecast.verdict)}</strong>
+            " "
+            {forecast.verdict_words.clone()}
+        </p>
+        <dl class="figures">
+            {fact("Loss now", "", loss(forecast.last.loss).into_any())}
+            {fact("Target", "", loss(terms.target_loss).into_any())}
+            {fact("Used", "chip-hours", chip_hours(forecast.last.chip_hours).into_any())}
+            {fact("Still needs, 50 %", "chip-hours", or_never(remaining.p50).into_any())}
+            {fact("10 % to 90 %", "chip-hours", format!("{} – {}", or_never(remaining.p10), or_never(remaining.p90)).into_any())}
+            {fact("Deadline", "", date_time(terms.deadline).into_any())}
+            {fact("Chips", "at once", format!("{} to {} {}", terms.least_chips, terms.most_chips, terms.chip_type).into_any())}
+        </dl>
+        {notes}
+        <h3>{format!("Who foresaw it{unlike}")}</h3>
+        <p class="quiet">{forecast.why.clone()}</p>
+        <p class="quiet">
+            {format!("{} losses are known; worked out ", format::thousands(forecast.losses))} {date_time(forecast.at)}
+            ". A plan of " {view.made_by.clone()} ", made " {date_time(view.made_at)} "."
+        </p>
+    };
+    panel("stands", "How it stands", body.into_any())
+}
+
+/// A table behind a picture, opened by a click.
+fn behind(summary: &'static str, heads: [&'static str; 4], rows: Vec<[String; 4]>) -> AnyView {
+    let heads = heads.map(|head| view! { <th scope="col" class="num">{head}</th> });
+    let rows = rows
+        .into_iter()
+        .map(|[first, rest @ ..]| {
+            let rest = rest.map(|cell| view! { <td class="num">{cell}</td> });
+            view! {
+                <tr>
+                    <th scope="row" class="num">
+                        {first}
+                    </th>
+                    {rest.into_iter().collect_view()}
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <details class="behind">
+            <summary>{summary}</summary>
+            <div class="scroll" tabindex="0" role="region" aria-label=summary>
+                <table>
+                    <thead>
+                        <tr>{heads.into_iter().collect_view()}</tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </details>
+    }
+    .into_any()
+}
+
+fn curve(view: &PlanView) -> AnyView {
+    let forecast = &view.forecast;
+    let row = |one: &PlanFanPoint| [chip_hours(one.chip_hours), loss(one.p10), loss(one.p50), loss(one.p90)];
+    let csv = format!("/api/v1/teams/{}/plans/{}/losses?format=csv", view.team.id, view.id);
+    view! {
+        <section class="panel" aria-labelledby="curve">
+            <header>
+                <h2 id="curve">"The loss, and how it may go on"</h2>
+                <div class="right">
+                    <a class="button" href=csv download="">
+                        "Losses as CSV"
+                    </a>
+                </div>
+            </header>
+            <div class="body">
+                {plot::fan(&view.losses, &forecast.fan, view.terms.target_loss)}
+                {behind(
+                    "The band in numbers",
+                    ["Chip-hours since the job began", "10 % below", "50 % below", "90 % below"],
+                    forecast.fan.iter().map(row).collect(),
+                )}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn chances(forecast: &PlanForecast) -> AnyView {
+    if forecast.chances.is_empty() {
+        return ().into_any();
+    }
+    let rows = forecast
+        .chances
+        .iter()
+        .map(|one| {
+            view! {
+                <tr>
+                    <th scope="row" class="num">
+                        {format::chips(one.chips)}
+                    </th>
+                    <td class="num" data-label="Chip-hours">
+                        {chip_hours(one.chip_hours)}
+                    </td>
+                    <td class="num" data-label="Chance">
+                        {percent(one.probability)}
+                    </td>
+                </tr>
+            }
+        })
+        .collect_view();
+    let body = view! {
+        <div class="plan-beside">
+            {plot::chances(&forecast.chances)}
+            <div class="scroll" tabindex="0" role="region" aria-label="Chance by chips">
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col" class="num">
+                                "Chips"
+                            </th>
+                            <th scope="col" class="num">
+                                "Chip-hours"
+                            </th>
+                            <th scope="col" class="num">
+                                "Chance"
+                            </th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </div>
+    };
+    panel("chances", "Chance of finishing by the deadline, by chips", body.into_any())
+}
+
+fn window(one: &PlanWindow) -> AnyView {
+    view! {
+        <tr>
+            <th scope="row">{date_time(one.from)}</th>
+            <td data-label="To">{date_time(one.to)}</td>
+            <td class="num" data-label="Chips">
+                {format::chips(one.chips)}
+            </td>
+            <td class="num" data-label="Chip-hours">
+                {chip_hours(one.chip_seconds as f64 / 3_600.0)}
+            </td>
+            <td class="num" data-label="Foreseen price">
+                {one.price.to_string()}
+            </td>
+            <td class="num" data-label="Limit">
+                {one.limit.to_string()}
+            </td>
+            <td class="num" data-label="Cost">
+                {format::amount(one.spend)}
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// The hours to bid for, what they cost, and the button that places the bids.
+fn hours(page: &PlanPage) -> AnyView {
+    let view = &page.view;
+    let forecast = &view.forecast;
+    if forecast.windows.is_empty() {
+        return ().into_any();
+    }
+    let heads = [
+        ("From", "", false),
+        ("To", "", false),
+        ("Chips", "", true),
+        ("Chip-hours", "", true),
+        ("Foreseen price", "credits per chip-hour", true),
+        ("Limit", "credits per chip-hour", true),
+        ("Cost", "local credits", true),
+    ];
+    let heads = heads.map(|(name, unit, is_number)| {
+        view! {
+            <th scope="col" class=is_number.then_some("num")>
+                {name}
+                {(!unit.is_empty()).then(|| view! { <small>{unit}</small> })}
+            </th>
+        }
+    });
+    let funds = forecast.funds;
+    let may_place = view.may_change && !view.closed && view.fit.is_none();
+    let body = view! {
+        <p>
+            {format!(
+                "The cheapest hours before the deadline that give {} chip-hours: enough with {}.",
+                chip_hours(forecast.covered_chip_hours),
+                percent(forecast.chance_with_bids),
+            )}
+        </p>
+        <div class="scroll" tabindex="0" role="region" aria-label="Hours to bid for">
+            <table class="cards">
+                <thead>
+                    <tr>{heads.into_iter().collect_view()}</tr>
+                </thead>
+                <tbody>{forecast.windows.iter().map(window).collect_view()}</tbody>
+            </table>
+        </div>
+        <dl class="figures">
+            {fact("Spend, 50 %", "", amount(forecast.spend_p50, "credits").into_any())}
+            {fact("Spend, 90 %", "", amount(forecast.spend_p90, "credits").into_any())}
+            {fact("Balance", "", amount(funds.balance, "credits").into_any())}
+            {fact("Income until the deadline", "", amount(funds.income_until_deadline, "credits").into_any())}
+            {fact("Spending cap", "per hour", amount(funds.cap_per_hour, "credits").into_any())}
+        </dl>
+        {may_place.then(|| place(page, "Place the bids"))}
+    };
+    panel("hours", "Hours to bid for", body.into_any())
+}
+
+/// The form that makes the bids what the plan says.
+fn place(page: &PlanPage, button: &'static str) -> AnyView {
+    let view = &page.view;
+    let state = &page.place;
+    let action = format!("/planner/{}/{}/bids", view.team.id, view.id);
+    let fields = vec![hidden("id", state.value("id")), hidden("version", &view.version.to_string())];
+    form(state, &action, fields, button)
+}
+
+/// What of the bids no longer fits, with the button that changes them.
+fn fit(page: &PlanPage) -> AnyView {
+    let Some(PlanFit { fits: false, changes }) = &page.view.fit else { return ().into_any() };
+    let changes = changes.iter().map(|change| view! { <li>{change.clone()}</li> }).collect_view();
+    let may_place = page.view.may_change && !page.view.closed;
+    view! {
+        <section class="panel misfit" aria-labelledby="misfit">
+            <header>
+                <h2 id="misfit">"The bids no longer fit the plan"</h2>
+            </header>
+            <div class="body">
+                <ul class="notes">{changes}</ul>
+                {may_place.then(|| place(page, "Change the bids to the plan"))}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+const fn status_word(status: BidStatus) -> &'static str {
+    match status {
+        BidStatus::Live => "live",
+        BidStatus::Paused => "paused",
+        BidStatus::Cancelled => "cancelled",
+        BidStatus::Served => "served",
+        BidStatus::Expired => "expired",
+    }
+}
+
+fn bid(one: &PlanBid) -> AnyView {
+    let href = format!("/bids/{}", one.bid);
+    let instant = |at: Option<common::instant::Instant>, none: &'static str| match at {
+        Some(at) => date_time(at).into_any(),
+        None => none.into_any(),
+    };
+    view! {
+        <tr>
+            <th scope="row">
+                <a href=href>{instant(one.from, "at once")}</a>
+            </th>
+            <td data-label="To">{instant(one.to, "open")}</td>
+            <td data-label="State">{status_word(one.status)}</td>
+            <td class="num" data-label="Chips">
+                {format::chips(one.chips)}
+            </td>
+            <td class="num" data-label="Limit">
+                {one.limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string())}
+            </td>
+            <td class="num" data-label="Done">
+                {chip_hours(one.done_chip_seconds as f64 / 3_600.0)}
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+fn bids(view: &PlanView) -> AnyView {
+    if view.bids.is_empty() {
+        return ().into_any();
+    }
+    let fits = view.fit.as_ref().is_some_and(|fit| fit.fits);
+    let body = view! {
+        {fits.then(|| view! { <p class="quiet">"The bids fit the plan."</p> })}
+        <div class="scroll" tabindex="0" role="region" aria-label="Bids of the plan">
+            <table class="cards" data-sortable="bids">
+                <thead>
+                    <tr>
+                        <th scope="col">"From"</th>
+                        <th scope="col">"To"</th>
+                        <th scope="col">"State"</th>
+                        <th scope="col" class="num">
+                            "Chips"
+                        </th>
+                        <th scope="col" class="num">
+                            "Limit"
+                            <small>"credits per chip-hour"</small>
+                        </th>
+                        <th scope="col" class="num">
+                            "Done"
+                            <small>"chip-hours"</small>
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>{view.bids.iter().map(bid).collect_view()}</tbody>
+            </table>
+        </div>
+    };
+    panel("bids", "Bids of the plan", body.into_any())
+}
+
+fn prices(forecast: &PlanForecast) -> AnyView {
+    let prices = &forecast.prices;
+    let rows = prices
+        .methods
+        .iter()
+        .map(|method| {
+            let error = method
+                .error
+                .map_or_else(|| "not tested".to_owned(), |error| format!("{:.1} %", error * 100.0));
+            let chosen = if method.name == prices.chosen { "chosen" } else { "" };
+            view! {
+                <tr>
+                    <th scope="row">{method.title.clone()}</th>
+                    <td class="num" data-label="Error" data-value=method.error.map(|error| error.to_string())>
+                        {error}
+                    </td>
+                    <td data-label="Used">{chosen}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    let table = (!prices.methods.is_empty()).then(|| {
+        view! {
+            <div class="scroll" tabindex="0" role="region" aria-label="Methods that foresee prices">
+                <table class="cards" data-sortable="methods">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Method"</th>
+                            <th scope="col" class="num">
+                                "Error"
+                                <small>"of the mean price, in the back-test"</small>
+                            </th>
+                            <th scope="col">"Used"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        }
+    });
+    let body = view! {
+        <p>{prices.words.clone()}</p>
+        {table}
+    };
+    panel("prices", "How the prices were foreseen", body.into_any())
+}
+
+fn steps(steps: &[PlanStep]) -> AnyView {
+    let rows = steps
+        .iter()
+        .map(|step| {
+            view! {
+                <tr>
+                    <th scope="row">{date_time(step.at)}</th>
+                    <td data-label="By">{step.by.clone()}</td>
+                    <td class="num" data-label="Losses">
+                        {format::thousands(step.losses)}
+                    </td>
+                    <td data-label="Stood">{verdict_word(step.verdict)}</td>
+                    <td class="num" data-label="Needed, 50 %">
+                        {or_never(step.remaining_p50)}
+                    </td>
+                    <td class="num" data-label="Needed, 90 %">
+                        {or_never(step.remaining_p90)}
+                    </td>
+                    <td class="num" data-label="Spend, 50 %">
+                        {format::amount(step.spend_p50)}
+                    </td>
+                </tr>
+            }
+        })
+        .collect_view();
+    let body = view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="What the plan said so far">
+            <table class="cards" data-sortable="steps">
+                <thead>
+                    <tr>
+                        <th scope="col">"At"</th>
+                        <th scope="col">"By"</th>
+                        <th scope="col" class="num">
+                            "Losses"
+                        </th>
+                        <th scope="col">"Stood"</th>
+                        <th scope="col" class="num">
+                            "Needed, 50 %"
+                            <small>"chip-hours"</small>
+                        </th>
+                        <th scope="col" class="num">
+                            "Needed, 90 %"
+                            <small>"chip-hours"</small>
+                        </th>
+                        <th scope="col" class="num">
+                            "Spend, 50 %"
+                            <small>"local credits"</small>
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    };
+    panel("steps", "What the plan said so far", body.into_any())
+}
+
+/// The form that reports losses, and how a job does it by itself.
+fn report(page: &PlanPage) -> AnyView {
+    let view = &page.view;
+    if view.closed {
+        return ().into_any();
+    }
+    let state = &page.report;
+    let action = format!("/planner/{}/{}/losses", view.team.id, view.id);
+    let address = format!("/api/v1/teams/{}/plans/{}/losses", view.team.id, view.id);
+    let body = view! {
+        <div class="two">
+            <form class="form" method="post" action=action enctype="multipart/form-data">
+                {refusal(state)} {hidden("id", state.value("id"))} {log_fields(state)}
+                <div class="actions">
+                    <button class="button" type="submit">
+                        "Add the losses"
+                    </button>
+                </div>
+            </form>
+            <div>
+                <h3>"Or let the job report by itself"</h3>
+                <p class="quiet">
+                    "Make a token with the scope losses on the "<a href="/account">"account page"</a>
+                    "; it can do nothing else. Then post to"
+                </p>
+                <pre class="code" tabindex="0" role="region" aria-label="How a job reports">
+                    {format!(
+                        "POST {address}\nAuthorization: Bearer <token>\n\n{{\"id\": \"step-1200\",\n \"losses\": [{{\"step\": 1200, \"loss\": 2.41,\n             \"chip_hours\": 96.5}}]}}",
+                    )}
+                </pre>
+                <p class="quiet">"The same report sent again changes nothing. Every few minutes is often enough."</p>
+                {forms_of_a_log()}
+            </div>
+        </div>
+    };
+    panel("report", "Report losses", body.into_any())
+}
+
+fn change(page: &PlanPage) -> AnyView {
+    let view = &page.view;
+    let state = &page.change;
+    let action = format!("/planner/{}/{}/change", view.team.id, view.id);
+    let close_action = action.clone();
+    let version = view.version.to_string();
+    let mut fields = vec![hidden("version", &version)];
+    fields.extend(terms_fields(state, &page.chip_types));
+    let (closed, button) =
+        if view.closed { ("no", "Open the plan again") } else { ("yes", "Close the plan") };
+    let body = view! {
+        {view.closed.then(|| warning("Closed. Open it again to change it.".to_owned()))}
+        {(!view.closed).then(|| form(state, &action, fields, "Change the plan"))}
+        <form class="form" method="post" action=close_action>
+            {hidden("version", &version)} {hidden("closed", closed)}
+            <p class="hint">
+                "A closed plan takes no losses, places no bids and counts in no sum. Its bids stay as they are: end them on the page of bids."
+            </p>
+            <div class="actions">
+                <button class="button" type="submit">
+                    {button}
+                </button>
+            </div>
+        </form>
+    };
+    panel("change", "Change or close", body.into_any())
+}
