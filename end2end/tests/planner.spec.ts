@@ -27,10 +27,10 @@ test("a log is refused with its line, kept, corrected and planned", async ({ pag
   await page.getByLabel("Or its text").fill("step,loss,chip_hours\n20,5,1\n40,NaN,2\n");
   await page.getByLabel("Name of the job").fill("Nightly speech model");
   await page.getByLabel("Target loss").fill("1.2");
-  await page.getByLabel("Deadline, in UTC").fill(hoursAhead(48));
+  await page.getByLabel("Deadline (UTC)").fill(hoursAhead(48));
   await page.getByLabel("Most chips at once").fill("16");
   await page.getByRole("button", { name: "Make the plan" }).click();
-  await expect(page.getByRole("alert")).toContainText("line 3: the loss is NaN");
+  await expect(page.getByRole("alert")).toContainText("Line 3: the loss is NaN");
   await expect(page.getByLabel("Name of the job")).toHaveValue("Nightly speech model");
   await expect(page.getByLabel("Or its text")).toHaveValue(/40,NaN,2/);
   await page.getByLabel("Loss log, as a file").setInputFiles({

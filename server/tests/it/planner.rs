@@ -302,7 +302,7 @@ async fn the_pages_make_place_feed_and_close_a_plan_without_scripts() {
     let bad = engineer.post("/planner", &fields("10,4,1\n20,NaN,2")).await;
     assert_eq!(bad.status, 422);
     for part in
-        ["line 2: the loss is NaN", "10,4,1\n20,NaN,2", "Speech &lt;model&gt;", "Target loss is &quot;&quot;"]
+        ["Line 2: the loss is NaN", "10,4,1\n20,NaN,2", "Speech &lt;model&gt;", "Target loss is &quot;&quot;"]
     {
         assert!(
             bad.body.contains(part) || bad.body.contains(&part.replace("&quot;", "\"")),
@@ -330,7 +330,7 @@ async fn the_pages_make_place_feed_and_close_a_plan_without_scripts() {
     assert_eq!(placed.status, 303, "{}", placed.body);
     assert!(engineer.open("/planner/speech/p").await.body.contains("/bids/b-0"));
     let bad = engineer.post("/planner/speech/p/losses", &[("id", "r"), ("log", "step,loss\n2000,1")]).await;
-    assert!(bad.status == 422 && bad.body.contains("line 2: no chip-hours"), "{}", bad.body);
+    assert!(bad.status == 422 && bad.body.contains("Line 2: no chip-hours"), "{}", bad.body);
     let more = "step,loss,chip_hours\n1300,1.19,65";
     assert_eq!(engineer.post("/planner/speech/p/losses", &[("id", "r"), ("log", more)]).await.status, 303);
     let page = engineer.open("/planner/speech/p").await;

@@ -195,7 +195,7 @@ fn row(plans: &PlansView, plan: &PlanSummary) -> AnyView {
 /// The fields that say what a plan is for.
 fn terms_fields(state: &FormState, chip_types: &[(String, String)]) -> Vec<AnyView> {
     let optional = |name, label, hint| Field { required: false, ..Field::text(name, label) }.with_hint(hint);
-    let deadline = Field { kind: "datetime-local", ..Field::text("terms.deadline", "Deadline, in UTC") };
+    let deadline = Field { kind: "datetime-local", ..Field::text("terms.deadline", "Deadline (UTC)") };
     vec![
         field(state, &Field::text("terms.name", "Name of the job")),
         field(
@@ -218,11 +218,20 @@ fn terms_fields(state: &FormState, chip_types: &[(String, String)]) -> Vec<AnyVi
     ]
 }
 
+/// A fault of a log as sentences: it begins with its line, or goes on from "the log".
+fn log_fault(fault: &str) -> String {
+    let fault = fault.trim_end_matches('.');
+    match fault.strip_prefix("line ") {
+        Some(rest) => format!("Line {rest}."),
+        None => format!("The log {fault}."),
+    }
+}
+
 /// A file or a text with losses.
 fn log_fields(state: &FormState) -> AnyView {
     let file = Field { kind: "file", required: false, ..Field::text("file", "Loss log, as a file") };
     let fault = state.fault("log").map(|fault| {
-        view! { <p class="error" id="f-log-error" role="alert">{format!("The log {}.", fault.trim_end_matches('.'))}</p> }
+        view! { <p class="error" id="f-log-error" role="alert">{log_fault(fault)}</p> }
     });
     let described = state.fault("log").map(|_| "f-log-error");
     view! {

@@ -20,7 +20,7 @@ use crate::error::AppError;
 use crate::http::extract::{Query, Segments};
 use crate::policy::{Action, Object, Viewer};
 use crate::services::audit::Origin;
-use crate::services::planner::MAX_BYTES;
+use crate::services::planner::{MAX_BYTES, check_log};
 
 /// What a form may hold: a file, its text after a refusal, and the other fields.
 const FORM_BYTES: usize = 2 * MAX_BYTES + (64 << 10);
@@ -175,6 +175,10 @@ async fn make(plain: Plain, viewer: Viewer, origin: Origin, posted: Posted) -> R
         plain.state().services().plans(&viewer, &origin, &team).await?;
         let mut fields = Fields::new(posted.fields());
         let (id, terms) = (fields.value::<PlanId>("id"), terms(&mut fields));
+        let per_step = fields.text("terms.chip_hours_per_step").parse().ok();
+        if let Err(what) = check_log(posted.get("log"), per_step) {
+            fields.refuse("log", what);
+        }
         fields.finish()?;
         let (Some(id), Some(terms)) = (id, terms) else {
             return Err(AppError::internal("a form without faults has no terms"));

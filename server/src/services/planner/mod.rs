@@ -57,6 +57,11 @@ fn predictor() -> Result<Arc<dyn Predictor>, AppError> {
     PREDICTOR.clone().map_err(AppError::internal)
 }
 
+/// What is wrong with a log, for a form that has other faults as well.
+pub(crate) fn check_log(log: &str, per_step: Option<f64>) -> Result<(), String> {
+    parse::read(log, &[], parse::Context { per_step, known: &[] }).map(drop)
+}
+
 /// The hash by which a repeated request is told from another one with the same id.
 fn request_sha256(request: &impl Serialize) -> Result<[u8; 32], AppError> {
     Ok(Sha256::digest(serde_json::to_vec(request).map_err(AppError::internal)?).into())
