@@ -42,7 +42,7 @@ test("a log is refused with its line, kept, corrected and planned", async ({ pag
   await expect(page).toHaveURL(/\/planner\/[^/]+\/[^/]+$/);
   plan = new URL(page.url()).pathname;
   await expect(page.getByRole("heading", { name: "How it stands" })).toBeVisible();
-  await expect(page.locator(".verdict")).toContainText("an finish");
+  await expect(page.locator(".verdict")).toContainText("It can finish");
   await expect(page.getByText("spoke").first()).toBeVisible();
   await expect(page.getByRole("img", { name: /Loss so far/ })).toBeVisible();
   await expect(page.getByRole("region", { name: "Chance by chips" })).toContainText("16");
@@ -74,7 +74,7 @@ test("the job reports by a token, and the plan and its bids follow", async ({ pa
   expect((await answer.json()).verdict).toBe("reached");
   await job.dispose();
   await page.goto(plan);
-  await expect(page.locator(".verdict")).toContainText("target met");
+  await expect(page.locator(".verdict")).toContainText("was met");
   await expect(page.getByRole("heading", { name: "The bids no longer fit the plan" })).toBeVisible();
   await page.getByRole("button", { name: "Change the bids to the plan" }).click();
   await expect(page.getByRole("status")).toContainText("ended");

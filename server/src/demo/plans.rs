@@ -11,6 +11,7 @@ use crate::policy::{Via, Viewer};
 use crate::services::Services;
 use crate::services::accounts;
 use crate::services::audit::Origin;
+use crate::store::history::step_start;
 
 /// A made-up job: its loss is `floor + height · (chip-hours / 10)^−fall`, with some noise.
 struct Job {
@@ -74,7 +75,7 @@ impl Job {
             most_chips: Chips(self.most_chips),
             least_chips: Chips(1),
             target_loss: self.target,
-            deadline: now.plus_seconds(self.days * 86_400),
+            deadline: step_start(now, 3_600).plus_seconds(self.days * 86_400),
             chip_hours_per_step: None,
         }
     }

@@ -1,5 +1,6 @@
 //! The planner as pages: a team's plans and the form for a new one, a plan opened, and what all open plans come to.
 
+mod bids;
 mod plan;
 mod plot;
 mod sums;

@@ -16,7 +16,7 @@ use super::super::checks::Checks;
 use super::super::queue::{Asked, status_of};
 use super::super::read::latest::Latest;
 use super::hours::HOUR;
-use super::{checks, plan_of};
+use super::{checks, plan_of, words};
 use crate::error::{AppError, ErrorKind};
 use crate::policy::{Action, Viewer};
 use crate::store::Tx;
@@ -161,7 +161,8 @@ fn work(
     let now = forecast.at;
     let mut open = open.into_iter();
     for (nth, window) in forecast.windows.iter().enumerate() {
-        let what = format!("the bid from {} to {}", window.from, window.to);
+        let (from, to) = (words::day_and_time(window.from), words::day_and_time(window.to));
+        let what = format!("the bid from {from} to {to}");
         match open.next() {
             Some(bid) => {
                 let asked = changed(&bid, terms, window, now);

@@ -1,6 +1,7 @@
 //! A plan in sentences: how it stands, how its prices were foreseen, what else is to be known.
 
 use common::api::{PlanForecast, PlanTerms, PlanVerdict};
+use common::instant::Instant;
 use common::measure::{chip_hours, loss, percent};
 use common::money::MicroCredits;
 use planner::forecast::Remark;
@@ -9,14 +10,23 @@ use super::forecast::Inputs;
 use super::hours::cost;
 use super::prices::PriceForecast;
 
+/// An instant to the minute: "2026-12-01 18:00 UTC".
+pub(super) fn day_and_time(at: Instant) -> String {
+    let text = at.to_string();
+    match (text.get(..10), text.get(11..16)) {
+        (Some(day), Some(time)) => format!("{day} {time} UTC"),
+        _ => text,
+    }
+}
+
 /// How a plan stands. `best` is the chance with all chips until the deadline, `lowest` the lowest foreseen loss.
 pub(super) fn verdict(made: &PlanForecast, terms: &PlanTerms, best: f64, lowest: Option<f64>) -> String {
     let target = loss(terms.target_loss);
-    let most = terms.most_chips;
+    let (most, deadline) = (terms.most_chips, day_and_time(terms.deadline));
     match made.verdict {
         PlanVerdict::Reached => format!("The target {target} was met: there is nothing left to bid for."),
         PlanVerdict::Overdue => {
-            format!("The deadline {} has passed and the target {target} was not met.", terms.deadline)
+            format!("The deadline {deadline} has passed and the target {target} was not met.")
         }
         PlanVerdict::CannotFinish => {
             let below = lowest.filter(|lowest| terms.target_loss < *lowest && made.remaining.p10.is_none());
@@ -24,16 +34,14 @@ pub(super) fn verdict(made: &PlanForecast, terms: &PlanTerms, best: f64, lowest:
                 format!(" The lowest loss foreseen at all is about {}, above the target.", loss(lowest))
             });
             format!(
-                "It cannot finish: with all {most} chips until {} the chance to reach {target} is {}.{why} Take a later \
+                "It cannot finish: with all {most} chips until {deadline} the chance to reach {target} is {}.{why} Take a later \
                  deadline, more chips or a higher target.",
-                terms.deadline,
                 percent(best)
             )
         }
         PlanVerdict::Uncertain => format!(
-            "It may not finish: with all {most} chips until {} the chance to reach {target} is {}. The bids take every \
+            "It may not finish: with all {most} chips until {deadline} the chance to reach {target} is {}. The bids take every \
              hour there is.",
-            terms.deadline,
             percent(best)
         ),
         PlanVerdict::CanFinish => {
@@ -41,8 +49,7 @@ pub(super) fn verdict(made: &PlanForecast, terms: &PlanTerms, best: f64, lowest:
                 format!(" {} more chip-hours are enough with 80 %;", chip_hours(p80))
             });
             format!(
-                "It can finish:{needs} the cheapest hours until {} reach {target} with {}.",
-                terms.deadline,
+                "It can finish:{needs} the cheapest hours until {deadline} reach {target} with {}.",
                 percent(made.chance_with_bids)
             )
         }

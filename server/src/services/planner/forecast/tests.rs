@@ -72,7 +72,7 @@ fn what_cannot_finish_is_said_and_nothing_is_bid() {
     let made = forecast(&even(), &inputs("2026-11-30T11:00:00Z")).unwrap();
     assert_eq!(made.verdict, PlanVerdict::CannotFinish);
     assert!(
-        made.verdict_words.contains("with all 64 chips until 2026-11-30T11:00:00Z"),
+        made.verdict_words.contains("with all 64 chips until 2026-11-30 11:00 UTC"),
         "{}",
         made.verdict_words
     );

@@ -1,0 +1,189 @@
+//! From a plan to its bids: the hours to bid for, the bids that are there, and what of them no longer fits.
+
+use common::api::{BidStatus, PlanBid, PlanFit, PlanView, PlanWindow};
+use common::measure::{chip_hours, percent};
+use leptos::prelude::*;
+
+use super::super::form::{form, hidden, panel};
+use super::super::parts::{amount, fact};
+use super::plan::PlanPage;
+use crate::components::time::date_time;
+use crate::format;
+
+fn window(one: &PlanWindow) -> AnyView {
+    view! {
+        <tr>
+            <th scope="row">{date_time(one.from)}</th>
+            <td data-label="To">{date_time(one.to)}</td>
+            <td class="num" data-label="Chips">
+                {format::chips(one.chips)}
+            </td>
+            <td class="num" data-label="Chip-hours">
+                {chip_hours(one.chip_seconds as f64 / 3_600.0)}
+            </td>
+            <td class="num" data-label="Foreseen price">
+                {one.price.to_string()}
+            </td>
+            <td class="num" data-label="Limit">
+                {one.limit.to_string()}
+            </td>
+            <td class="num" data-label="Cost">
+                {format::amount(one.spend)}
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// The hours to bid for, what they cost, and the button that places the bids.
+pub(super) fn hours(page: &PlanPage) -> AnyView {
+    let view = &page.view;
+    let forecast = &view.forecast;
+    if forecast.windows.is_empty() {
+        return ().into_any();
+    }
+    let heads = [
+        ("From", "", false),
+        ("To", "", false),
+        ("Chips", "", true),
+        ("Chip-hours", "", true),
+        ("Foreseen price", "credits per chip-hour", true),
+        ("Limit", "credits per chip-hour", true),
+        ("Cost", "local credits", true),
+    ];
+    let heads = heads.map(|(name, unit, is_number)| {
+        view! {
+            <th scope="col" class=is_number.then_some("num")>
+                {name}
+                {(!unit.is_empty()).then(|| view! { <small>{unit}</small> })}
+            </th>
+        }
+    });
+    let funds = forecast.funds;
+    let may_place = view.may_change && !view.closed && view.fit.is_none();
+    let body = view! {
+        <p>
+            {format!(
+                "The cheapest hours before the deadline that give {} chip-hours: enough with {}.",
+                chip_hours(forecast.covered_chip_hours),
+                percent(forecast.chance_with_bids),
+            )}
+        </p>
+        <div class="scroll" tabindex="0" role="region" aria-label="Hours to bid for">
+            <table class="cards">
+                <thead>
+                    <tr>{heads.into_iter().collect_view()}</tr>
+                </thead>
+                <tbody>{forecast.windows.iter().map(window).collect_view()}</tbody>
+            </table>
+        </div>
+        <dl class="figures">
+            {fact("Spend, 50 %", "", amount(forecast.spend_p50, "credits").into_any())}
+            {fact("Spend, 90 %", "", amount(forecast.spend_p90, "credits").into_any())}
+            {fact("Balance", "", amount(funds.balance, "credits").into_any())}
+            {fact("Income until the deadline", "", amount(funds.income_until_deadline, "credits").into_any())}
+            {fact("Spending cap", "per hour", amount(funds.cap_per_hour, "credits").into_any())}
+        </dl>
+        {may_place.then(|| place(page, "Place the bids"))}
+    };
+    panel("hours", "Hours to bid for", body.into_any())
+}
+
+/// The form that makes the bids what the plan says.
+fn place(page: &PlanPage, button: &'static str) -> AnyView {
+    let view = &page.view;
+    let state = &page.place;
+    let action = format!("/planner/{}/{}/bids", view.team.id, view.id);
+    let fields = vec![hidden("id", state.value("id")), hidden("version", &view.version.to_string())];
+    form(state, &action, fields, button)
+}
+
+/// What of the bids no longer fits, with the button that changes them.
+pub(super) fn fit(page: &PlanPage) -> AnyView {
+    let Some(PlanFit { fits: false, changes }) = &page.view.fit else { return ().into_any() };
+    let changes = changes.iter().map(|change| view! { <li>{change.clone()}</li> }).collect_view();
+    let may_place = page.view.may_change && !page.view.closed;
+    view! {
+        <section class="panel misfit" aria-labelledby="misfit">
+            <header>
+                <h2 id="misfit">"The bids no longer fit the plan"</h2>
+            </header>
+            <div class="body">
+                <ul class="notes">{changes}</ul>
+                {may_place.then(|| place(page, "Change the bids to the plan"))}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+const fn status_word(status: BidStatus) -> &'static str {
+    match status {
+        BidStatus::Live => "live",
+        BidStatus::Paused => "paused",
+        BidStatus::Cancelled => "cancelled",
+        BidStatus::Served => "served",
+        BidStatus::Expired => "expired",
+    }
+}
+
+fn bid(one: &PlanBid) -> AnyView {
+    let href = format!("/bids/{}", one.bid);
+    let instant = |at: Option<common::instant::Instant>, none: &'static str| match at {
+        Some(at) => date_time(at).into_any(),
+        None => none.into_any(),
+    };
+    view! {
+        <tr>
+            <th scope="row">
+                <a href=href>{instant(one.from, "at once")}</a>
+            </th>
+            <td data-label="To">{instant(one.to, "open")}</td>
+            <td data-label="State">{status_word(one.status)}</td>
+            <td class="num" data-label="Chips">
+                {format::chips(one.chips)}
+            </td>
+            <td class="num" data-label="Limit">
+                {one.limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string())}
+            </td>
+            <td class="num" data-label="Done">
+                {chip_hours(one.done_chip_seconds as f64 / 3_600.0)}
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+pub(super) fn bids(view: &PlanView) -> AnyView {
+    if view.bids.is_empty() {
+        return ().into_any();
+    }
+    let fits = view.fit.as_ref().is_some_and(|fit| fit.fits);
+    let body = view! {
+        {fits.then(|| view! { <p class="quiet">"The bids fit the plan."</p> })}
+        <div class="scroll" tabindex="0" role="region" aria-label="Bids of the plan">
+            <table class="cards" data-sortable="bids">
+                <thead>
+                    <tr>
+                        <th scope="col">"From"</th>
+                        <th scope="col">"To"</th>
+                        <th scope="col">"State"</th>
+                        <th scope="col" class="num">
+                            "Chips"
+                        </th>
+                        <th scope="col" class="num">
+                            "Limit"
+                            <small>"credits per chip-hour"</small>
+                        </th>
+                        <th scope="col" class="num">
+                            "Done"
+                            <small>"chip-hours"</small>
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>{view.bids.iter().map(bid).collect_view()}</tbody>
+            </table>
+        </div>
+    };
+    panel("bids", "Bids of the plan", body.into_any())
+}
