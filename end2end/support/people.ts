@@ -32,6 +32,11 @@ export class People {
     this.kept.set(person, { at: Date.now(), state });
     return state;
   }
+
+  /** Says that a person's sessions have ended, so that the next test gets a new one. */
+  forget(person: Person): void {
+    this.kept.delete(person);
+  }
 }
 
 /** Signs in as a person does, from whatever page led to the sign-in. */

@@ -57,7 +57,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("signing out everywhere else ends the other browser's session, and not this one", async ({ browser, market }) => {
+test("signing out everywhere else ends the other browser's session, and not this one", async ({ browser, market, people }) => {
   const [here, there] = await Promise.all([0, 1].map(() => browser.newContext({ baseURL: market.base, storageState: { cookies: [], origins: [] } })));
   const [page, other] = [await here.newPage(), await there.newPage()];
   for (const one of [page, other]) {
@@ -67,6 +67,7 @@ test("signing out everywhere else ends the other browser's session, and not this
   }
   await page.reload();
   await page.getByRole("button", { name: "Sign out everywhere else" }).click();
+  people.forget("admin");
   await expect(page.getByRole("status")).toContainText("signed out everywhere else");
   await other.goto("/");
   await expect(other).toHaveURL(/\/sign-in/);

@@ -49,10 +49,10 @@ pub struct PeriodView {
     pub ends_at: Instant,
     /// The zone whose days are counted.
     pub time_zone: String,
-    /// The name of the period before it, of the same length.
-    pub earlier: String,
-    /// The name of the period after it.
-    pub later: String,
+    /// The name of the period before it, of the same length; none before the first cycle.
+    pub earlier: Option<String>,
+    /// The name of the period after it; none while it has not begun.
+    pub later: Option<String>,
     /// Its last accounting step is booked.
     pub over: bool,
     /// All its months are closed.

@@ -8,11 +8,14 @@
 //! entry is 1. Nobody holds what is no use to it, so an agent's state is one number: it holds `x · demand`. What was given
 //! is not taken back.
 
+pub mod learned;
 mod one_by_one;
 mod rules;
+mod score;
 
 pub use one_by_one::OneByOne;
 pub use rules::{CautiousLp, DynamicDrf, EqualSplit, Greedy, HindsightDrf, hindsight_drf};
+pub use score::{BASELINES, Baseline, RuleFor, Score, misreport_regret, score};
 
 use crate::policy::PolicyError;
 
@@ -115,21 +118,26 @@ pub fn figures(instance: &Instance, steps: &[Vec<f64>]) -> Figures {
     figures
 }
 
+/// One instance: demand log-normal with deviation `sigma`, no caps.
+pub(crate) fn draw(
+    random: &mut rand_chacha::ChaCha8Rng,
+    agents: usize,
+    resources: usize,
+    sigma: f64,
+) -> Instance {
+    let mut demand = || {
+        let raw: Vec<f64> =
+            (0..resources).map(|_| (sigma * crate::synthetic::normal(random)).exp()).collect();
+        let most = raw.iter().copied().fold(0.0, f64::max);
+        raw.iter().map(|need| need / most).collect::<Vec<f64>>()
+    };
+    Instance { demands: (0..agents).map(|_| demand()).collect(), caps: vec![f64::INFINITY; agents] }
+}
+
 /// The held-out instances of the reference: demand log-normal with deviation `sigma`, no caps.
 #[must_use]
 pub fn instances(count: usize, agents: usize, resources: usize, sigma: f64, seed: u64) -> Vec<Instance> {
     use rand::SeedableRng;
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    let mut demand = || {
-        let raw: Vec<f64> =
-            (0..resources).map(|_| (sigma * crate::synthetic::normal(&mut random)).exp()).collect();
-        let most = raw.iter().copied().fold(0.0, f64::max);
-        raw.iter().map(|need| need / most).collect::<Vec<f64>>()
-    };
-    (0..count)
-        .map(|_| Instance {
-            demands: (0..agents).map(|_| demand()).collect(),
-            caps: vec![f64::INFINITY; agents],
-        })
-        .collect()
+    (0..count).map(|_| draw(&mut random, agents, resources, sigma)).collect()
 }

@@ -1,4 +1,4 @@
-//! `lab run` and `lab allocate`: comparisons and single policies from the command line.
+//! `lab`: comparisons and single policies from the command line; training and evaluation are next door.
 
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use policies::round::Round;
 
 use super::compare::{Progress, check, compare};
 use super::figures::{best, comparison_csv};
+use super::learning::{self, Evaluate, Train};
 use super::{history, traces};
 use crate::cli::print;
 use crate::config::Config;
@@ -36,6 +37,16 @@ enum LabCommand {
     Allocate(AllocateArgs),
     /// List the policies, with what each does and where it comes from
     Policies,
+    /// Train networks by a seed
+    Train {
+        #[command(subcommand)]
+        what: Train,
+    },
+    /// Measure what was trained, on seeds that training never saw
+    Evaluate {
+        #[command(subcommand)]
+        what: Evaluate,
+    },
 }
 
 #[derive(Clone, Debug, Args)]
@@ -100,6 +111,8 @@ pub async fn run(config: &Config, args: &LabArgs) -> Result<(), AppError> {
         LabCommand::Run(args) => compare_on_terminal(config, args).await,
         LabCommand::Allocate(args) => allocate(args),
         LabCommand::Policies => print(&list()),
+        LabCommand::Train { what } => tokio::task::block_in_place(|| learning::train(what)),
+        LabCommand::Evaluate { what } => tokio::task::block_in_place(|| learning::run_evaluation(what)),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod csv_trace;
 mod figures;
 pub mod history;
+mod learning;
 pub mod shadow;
 pub mod traces;
 pub mod worker;

@@ -49,8 +49,8 @@ pub(crate) async fn last_step(tx: &mut Tx, cycle: u64) -> Result<Option<(u64, In
 
 /// The start of the first cycle.
 pub(crate) async fn first_cycle_at(tx: &mut Tx) -> Result<Option<Instant>, AppError> {
-    let row = tx.row("SELECT MIN(starts_at) FROM cycle", []).await?;
-    Ok(row.map_or(Ok(None), |mut row| row.optional_int())?.map(Instant))
+    let row = tx.row("SELECT starts_at FROM cycle ORDER BY number LIMIT 1", []).await?;
+    row.map(|mut row| Ok(Instant(row.int()?))).transpose()
 }
 
 /// The paid chips that a team uses in `cycle`, by chip type.

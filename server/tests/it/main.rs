@@ -34,6 +34,7 @@ mod postgres;
 mod reconcile;
 mod retirement;
 mod running;
+mod settlement;
 mod sign_in;
 mod supply;
 mod time;

@@ -86,12 +86,7 @@ fn period_bar(
             <button class="button" type="submit">
                 "Show"
             </button>
-            <a class="button" href=link(&period.earlier)>
-                "Earlier"
-            </a>
-            <a class="button" href=link(&period.later)>
-                "Later"
-            </a>
+            {beside(period, link)}
         </form>
         <p class="quiet" id="period-hint">
             {hint}
@@ -110,6 +105,22 @@ fn period_bar(
         </p>
     }
     .into_any()
+}
+
+/// The ways to the periods before and after one, as far as there are any.
+fn beside(period: &PeriodView, link: impl Fn(&str) -> String) -> AnyView {
+    [(&period.earlier, "Earlier"), (&period.later, "Later")]
+        .into_iter()
+        .filter_map(|(name, text)| Some((link(name.as_deref()?), text)))
+        .map(|(href, text)| {
+            view! {
+                <a class="button" href=href>
+                    {text}
+                </a>
+            }
+        })
+        .collect_view()
+        .into_any()
 }
 
 /// Chip-seconds as chip-hours with three decimals, rounded down; the exact seconds are in the CSV file.

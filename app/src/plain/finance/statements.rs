@@ -80,12 +80,7 @@ pub fn statement(view: &StatementView) -> AnyView {
             <a class="button" href=back>
                 "All statements"
             </a>
-            <a class="button" href=link(&view.period.earlier)>
-                "Earlier"
-            </a>
-            <a class="button" href=link(&view.period.later)>
-                "Later"
-            </a>
+            {super::beside(&view.period, link)}
             <a class="button" href=csv download="">
                 "CSV"
             </a>

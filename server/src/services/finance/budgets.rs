@@ -22,7 +22,7 @@ use crate::store::entities::Team;
 use crate::store::finance::rates::rounded;
 use crate::store::finance::spend::{self, Stretch};
 use crate::store::history::seconds_between;
-use crate::store::{Tx, budget, results};
+use crate::store::{Tx, results};
 
 /// Past months that forecasts are tested on, at most.
 const TESTED_MONTHS: usize = 6;
@@ -145,13 +145,12 @@ async fn basis(tx: &mut Tx, count: &Count, month: &Range) -> Result<Option<Basis
     let to = count.calendar.period(PeriodKind::Day, count.now)?.ends_at;
     let days = [Stretch { from, to, is_month: false, minus: false }];
     let spent = by_team(spend::totals(tx, &count.time_zone, (from, to), &days).await?);
-    let first = budget::first_cycle_at(tx).await?.unwrap_or(count.now);
-    Ok(Some(Basis { spent, seconds: seconds_between(from.max(first), count.now) }))
+    Ok(Some(Basis { spent, seconds: seconds_between(from.max(count.first_at), count.now) }))
 }
 
 /// What the forecast would have said in the middle of each of the last months that are over, of all teams together.
 async fn tests(tx: &mut Tx, count: &Count, month: &Range) -> Result<Vec<ForecastTest>, AppError> {
-    let first = budget::first_cycle_at(tx).await?.unwrap_or(count.now);
+    let first = count.first_at;
     let mut tested = Vec::new();
     let last = Range::around(&count.calendar, PeriodKind::Month, Instant(month.ends_at.0 - 1))?;
     let mut past = if count.view(&last)?.over { last } else { last.before(&count.calendar)? };

@@ -34,6 +34,8 @@ struct Count {
     cycle: u64,
     /// When it began.
     now: Instant,
+    /// When the first cycle began.
+    first_at: Instant,
     /// The last accounting step up to then.
     booked_at: Option<Instant>,
     /// The end of the last closed month.
@@ -47,6 +49,7 @@ impl Count {
             time_zone: time_zone.to_owned(),
             cycle,
             now,
+            first_at: budget::first_cycle_at(tx).await?.unwrap_or(now),
             booked_at: budget::last_step(tx, cycle).await?.map(|(_, at)| at),
             closed_to: closes::closed_to(tx).await?,
         })
@@ -87,8 +90,12 @@ impl Count {
             starts_at: range.starts_at,
             ends_at: range.ends_at,
             time_zone: self.time_zone.clone(),
-            earlier: range.before(&self.calendar)?.name(),
-            later: range.after(&self.calendar)?.name(),
+            earlier: (range.starts_at > self.first_at)
+                .then(|| Ok::<_, AppError>(range.before(&self.calendar)?.name()))
+                .transpose()?,
+            later: (range.ends_at <= self.now)
+                .then(|| Ok::<_, AppError>(range.after(&self.calendar)?.name()))
+                .transpose()?,
             over: self.booked_at.is_some_and(|at| at >= range.ends_at),
             closed: self.closed_to.is_some_and(|end| end >= range.ends_at),
         })

@@ -21,15 +21,6 @@ impl Line {
     }
 }
 
-/// Of operations below these addresses the tests of exports and of the reconciliation say who gets what.
-const ELSEWHERE: [&str; 4] =
-    ["/api/v1/credit-value", "/api/v1/exports", "/api/v1/jobs", "/api/v1/reconciliations"];
-
-/// Whether an operation needs no line.
-pub(super) fn is_elsewhere(operation: &Operation) -> bool {
-    ELSEWHERE.iter().any(|start| operation.route.starts_with(start))
-}
-
 /// The line of an operation.
 pub(super) fn line(operation: &Operation) -> Option<&'static Line> {
     OPERATIONS.iter().find(|line| line.is_of(operation))
@@ -90,9 +81,14 @@ pub(super) const OPERATIONS: &[Line] = &[
     get("/api/v1/chip-types", ALL),
     get("/api/v1/chip-types/{id}/book", ALL),
     get("/api/v1/chip-types/{id}/prices", ALL),
+    get("/api/v1/credit-value", ALL),
+    op("PUT", "/api/v1/credit-value", BOOKING, r#"{"currency":"EUR","value":"1","reason":""}"#),
     get("/api/v1/cycles", ALL),
     get("/api/v1/cycles/{number}", BIDS),
     get("/api/v1/events", ALL),
+    get("/api/v1/exports", ALL),
+    get("/api/v1/exports/{name}", [404; 6]),
+    op("POST", "/api/v1/exports/{name}", [404; 6], "{}"),
     op("PUT", "/api/v1/finance/approval", ADMINS, r#"{"approval_above":null,"reason":""}"#),
     get("/api/v1/finance/bookings", ALL_MONEY),
     op("POST", "/api/v1/finance/bookings", BOOKING, r#"{"kind":"grant","team":"speech","amount":"1","reason":""}"#),
@@ -105,6 +101,10 @@ pub(super) const OPERATIONS: &[Line] = &[
     op("POST", "/api/v1/finance/months/{period}/close", BOOKING, r#"{"reason":""}"#),
     get("/api/v1/finance/spend", ALL_MONEY),
     get("/api/v1/finance/statements", ALL),
+    get("/api/v1/jobs", ALL),
+    get("/api/v1/jobs/{job}", [404; 6]),
+    op("DELETE", "/api/v1/jobs/{job}", [404; 6], ""),
+    get("/api/v1/jobs/{job}/file", [404; 6]),
     get("/api/v1/market", ALL),
     get("/api/v1/organisation", ALL),
     op("PUT", "/api/v1/organisation", ADMINS, r#"{"name":"N","time_zone":"UTC","cycle_seconds":60,"accounting_seconds":300,"sustain_minutes":120,"rebase_balances":true,"raw_retention_days":90,"reason":""}"#),
@@ -115,6 +115,8 @@ pub(super) const OPERATIONS: &[Line] = &[
     op("PUT", "/api/v1/pools/{pool}", ADMINS, r#"{"name":"N","weight":"1","reason":""}"#),
     op("PUT", "/api/v1/pools/{pool}/allowance", ADMINS, r#"{"amount":"1","hard":false,"reason":""}"#),
     op("PUT", "/api/v1/pools/{pool}/admins", ADMINS, r#"{"login":"engineer","administers":true,"reason":""}"#),
+    get("/api/v1/reconciliations", ALL_MONEY),
+    op("POST", "/api/v1/reconciliations", [404, 404, 404, 202, 202, 202], "{}"),
     get("/api/v1/session", ALL),
     get("/api/v1/sessions", ALL),
     op("DELETE", "/api/v1/sessions/{id}", [404; 6], ""),

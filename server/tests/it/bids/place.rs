@@ -1,7 +1,7 @@
 //! Placing a bid and changing what it asks for: repeated, by two people, by fifty at once, beside the clearing.
 
 use axum::http::{Method, header};
-use common::api::{AmendBid, BidFilter, BidStatus, BidTerms, ChangeBids, MoveBids};
+use common::api::{AmendBid, BidFilter, BidStatus, BidTerms, ChangeBids, MoveBids, Span};
 use serde_json::json;
 use server::cycle::{Clearing, clear_due};
 use server::error::ErrorKind;
@@ -79,6 +79,54 @@ async fn t035_fifty_bids_of_one_team_at_once_are_all_placed() {
         assert_eq!(places.len(), 50);
         let queue = queue_of(app.services(), &sam(), "speech").await;
         assert_eq!(queue.len(), 50, "{}", app.store.name);
+    }
+}
+
+#[tokio::test]
+async fn t079_a_burst_of_bids_wins_no_more_than_the_budget_holds() {
+    for mut app in apps().await {
+        for (viewer, of, bids) in [(sam(), "speech", 100), (ada(), "ads", 1)] {
+            let placing = (0..bids).map(|nth| {
+                let (services, viewer) = (std::sync::Arc::clone(app.services()), viewer.clone());
+                let terms = wire_terms("A100", if bids == 1 { 40 } else { 8 }, "none");
+                tokio::spawn(async move {
+                    place(&services, &viewer, of, &format!("{of}-{nth}"), terms).await;
+                })
+            });
+            for placed in placing.collect::<Vec<_>>() {
+                placed.await.unwrap();
+            }
+        }
+        app.clear().await;
+        let budgets = ["speech", "ads"].map(|of| {
+            let (services, of) = (app.services(), team(of));
+            async move { services.budget(&viewer("fay", &[Role::Finance]), &of, Span::Day).await.unwrap() }
+        });
+        let [burst, single] = budgets;
+        let (burst, single) = (burst.await, single.await);
+        assert!(burst.burn.0 > 0 && burst.burn <= burst.cap.cap, "{:?} of {:?}", burst.burn, burst.cap);
+        assert!(single.burn.0 > 0, "one bid of another team gets its part: {single:?}");
+    }
+}
+
+/// The load harness places fifty each; what is seen here is that no writer waits in vain.
+#[tokio::test]
+async fn t038_a_hundred_writers_never_see_a_fault() {
+    let app = TestApp::on(fixture::sqlite().await).await;
+    fixture::create(&app.store.store).await;
+    let client = std::sync::Arc::new(app.client_of(&sam()).await);
+    let writers = (0..100).map(|writer| {
+        let client = std::sync::Arc::clone(&client);
+        tokio::spawn(async move {
+            for nth in 0..20 {
+                let body = json!({ "id": format!("{writer}-{nth}"), "terms": terms("A100", 1, "1.00") });
+                let answer = client.json("POST", "/api/v1/teams/speech/bids", &body).await;
+                assert_eq!(answer.status, 201, "{writer}-{nth}: {}", answer.body);
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
     }
 }
 
