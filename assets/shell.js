@@ -28,6 +28,21 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
   document.dispatchEvent(new Event("qm-theme")),
 );
 
+// --- Sliders ---------------------------------------------------------------------------------------------------
+
+// Sliders of one name move together, say their number, and show what the page has for it.
+document.addEventListener("input", ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.type !== "range") return;
+  for (const slider of document.querySelectorAll(`input[type="range"][name="${CSS.escape(target.name)}"]`)) {
+    slider.value = target.value;
+    const said = slider.closest(".field")?.querySelector("[data-slider-value]");
+    if (said) said.textContent = target.value;
+  }
+  for (const part of document.querySelectorAll("[data-slider-at]")) {
+    part.toggleAttribute("hidden", part.dataset.sliderAt !== target.value);
+  }
+});
+
 // --- Times -----------------------------------------------------------------------------------------------------
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";

@@ -33,6 +33,29 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
+test.describe("what envy costs", () => {
+  test.use({ as: "admin" });
+
+  test("the slider over λ marks what it gives and costs, and goes along with a run", async ({ page }) => {
+    await page.goto("/lab");
+    const frontier = page.getByRole("region", { name: "What envy costs" });
+    await expect(frontier).toContainText("Strict, λ = 4:");
+    const slider = frontier.getByRole("slider");
+    await slider.focus();
+    for (let step = 0; step < 3; step += 1) await page.keyboard.press("ArrowRight");
+    await expect(frontier.getByText("Strict, λ = 5.5:")).toBeVisible();
+    await expect(frontier.getByText("Strict, λ = 4:")).toBeHidden();
+    await expect(page.getByRole("slider")).toHaveCount(2);
+    for (const other of await page.getByRole("slider").all()) await expect(other).toHaveValue("5.5");
+    await page.screenshot({ path: "screenshots/lab-frontier.png", fullPage: true });
+    await page.getByLabel("Trace", { exact: true }).selectOption("synthetic");
+    await page.getByLabel("Rounds", { exact: true }).fill("24");
+    await page.locator("#start").locator("..").locator("..").getByRole("checkbox", { name: "Learned fair allocator" }).check();
+    await page.getByRole("button", { name: "Start" }).click();
+    await expect(page.locator("main")).toContainText("Learned fair allocator, λ = 5.5", { timeout: 20_000 });
+  });
+});
+
 test.describe("the figures", () => {
   test.use({ as: "admin" });
 

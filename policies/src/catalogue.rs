@@ -7,8 +7,10 @@ use crate::karma::Karma;
 use crate::market_policy::MarketPolicy;
 use crate::max_min::MaxMin;
 use crate::optimum::HighestValue;
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyError};
 use crate::proportional::Proportional;
+use crate::round::{Allocation, Round};
+use crate::sequential::learned::{ENVY_WEIGHT, Learned, MOST_ENVY_WEIGHT, Trained, shipped};
 use crate::sequential::{CautiousLp, DynamicDrf, EqualSplit, Greedy, OneByOne};
 use crate::static_share::StaticShare;
 
@@ -34,7 +36,7 @@ pub struct Entry {
     pub source: &'static str,
     /// What it must have: whole jobs, or all rounds beforehand.
     pub needs: Needs,
-    make: fn(&Makings) -> Box<dyn Policy>,
+    make: Make,
 }
 
 /// What a policy must have.
@@ -48,6 +50,23 @@ pub enum Needs {
     Future,
 }
 
+/// How a policy is made.
+#[derive(Clone, Copy)]
+enum Make {
+    Plain(fn(&Makings) -> Box<dyn Policy>),
+    /// With a weight of envy λ, which its name may choose.
+    Weighed(fn(f64) -> Box<dyn Policy>),
+}
+
+/// A policy by its name: `karma`, or `learned@2.5` with a weight of envy.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The policy.
+    pub entry: &'static Entry,
+    /// The weight of envy, where the policy has one.
+    pub envy_weight: Option<f64>,
+}
+
 impl std::fmt::Debug for Entry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Entry").field("name", &self.name).field("needs", &self.needs).finish_non_exhaustive()
@@ -55,10 +74,39 @@ impl std::fmt::Debug for Entry {
 }
 
 impl Entry {
+    /// Whether its name may choose a weight of envy.
+    #[must_use]
+    pub fn has_envy_weight(&self) -> bool {
+        matches!(self.make, Make::Weighed(_))
+    }
+}
+
+impl Choice {
+    /// The name that finds it again; equal choices have equal names.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.envy_weight {
+            Some(by) => format!("{}@{by}", self.entry.name),
+            None => self.entry.name.to_owned(),
+        }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self.envy_weight {
+            Some(by) => format!("{}, λ = {by}", self.entry.title),
+            None => self.entry.title.to_owned(),
+        }
+    }
+
     /// A fresh policy.
     #[must_use]
     pub fn make(&self, makings: &Makings) -> Box<dyn Policy> {
-        (self.make)(makings)
+        match self.entry.make {
+            Make::Plain(make) => make(makings),
+            Make::Weighed(make) => make(self.envy_weight.unwrap_or(ENVY_WEIGHT)),
+        }
     }
 }
 
@@ -71,6 +119,8 @@ const KARMA_SOURCE: &str =
     "Karma, OSDI 2023 [paper]. Several chip types: credits of each are kept apart [recon].";
 const SEQUENTIAL_SOURCE: &str = "Baseline of Trading Utility for Dynamic Fairness (arXiv 2606.10472): setting [paper], this form [recon].";
 
+const LEARNED_SOURCE: &str = "Trading Utility for Dynamic Fairness (arXiv 2606.10472): aims and setting [paper]; network, decoder and training [recon].";
+
 /// All policies.
 pub const POLICIES: &[Entry] = &[
     Entry {
@@ -79,7 +129,7 @@ pub const POLICIES: &[Entry] = &[
         explanation: "Every team has a fixed part of the chips, by weight. What it does not use stays idle.",
         source: "The usual practice; nothing to cite.",
         needs: Needs::Rounds,
-        make: |_| Box::new(StaticShare),
+        make: Make::Plain(|_| Box::new(StaticShare)),
     },
     Entry {
         name: "proportional",
@@ -88,7 +138,7 @@ pub const POLICIES: &[Entry] = &[
                       much pays.",
         source: "Folklore; nothing to cite.",
         needs: Needs::Rounds,
-        make: |_| Box::new(Proportional::default()),
+        make: Make::Plain(|_| Box::new(Proportional::default())),
     },
     Entry {
         name: "max-min",
@@ -97,7 +147,7 @@ pub const POLICIES: &[Entry] = &[
                       stands alone: who gave way yesterday is owed nothing today.",
         source: "Bertsekas and Gallager, Data Networks, 1987; weighted, in whole chips.",
         needs: Needs::Rounds,
-        make: |_| Box::new(MaxMin::default()),
+        make: Make::Plain(|_| Box::new(MaxMin::default())),
     },
     Entry {
         name: "drf",
@@ -105,7 +155,7 @@ pub const POLICIES: &[Entry] = &[
         explanation: "Max-min on each team's largest share of any chip type. With one chip type it is max-min.",
         source: "Dominant Resource Fairness, NSDI 2011 [paper]; what bundles leave over goes out by max-min [recon].",
         needs: Needs::Rounds,
-        make: |_| Box::new(Drf::default()),
+        make: Make::Plain(|_| Box::new(Drf::default())),
     },
     Entry {
         name: "karma",
@@ -114,7 +164,7 @@ pub const POLICIES: &[Entry] = &[
                       over time everybody gets about as many chips as they gave away.",
         source: KARMA_SOURCE,
         needs: Needs::Rounds,
-        make: |makings| Box::new(Karma::new(500, makings.karma_credits)),
+        make: Make::Plain(|makings| Box::new(Karma::new(500, makings.karma_credits))),
     },
     Entry {
         name: "karma-0",
@@ -123,7 +173,7 @@ pub const POLICIES: &[Entry] = &[
                       team's share of a round least.",
         source: KARMA_SOURCE,
         needs: Needs::Rounds,
-        make: |makings| Box::new(Karma::new(0, makings.karma_credits)),
+        make: Make::Plain(|makings| Box::new(Karma::new(0, makings.karma_credits))),
     },
     Entry {
         name: "karma-1",
@@ -132,7 +182,7 @@ pub const POLICIES: &[Entry] = &[
                       team is ever worse off than in a static share.",
         source: KARMA_SOURCE,
         needs: Needs::Rounds,
-        make: |makings| Box::new(Karma::new(1_000, makings.karma_credits)),
+        make: Make::Plain(|makings| Box::new(Karma::new(1_000, makings.karma_credits))),
     },
     Entry {
         name: "fifo",
@@ -141,7 +191,7 @@ pub const POLICIES: &[Entry] = &[
                       the first in the queue if that does not delay it (EASY backfill).",
         source: "Lifka, The ANL/IBM SP Scheduling System, JSSPP 1995.",
         needs: Needs::Jobs,
-        make: |_| Box::new(FirstCome::new(Order::Submission)),
+        make: Make::Plain(|_| Box::new(FirstCome::new(Order::Submission))),
     },
     Entry {
         name: "priority",
@@ -150,7 +200,7 @@ pub const POLICIES: &[Entry] = &[
                       runs is not interrupted.",
         source: "Usual practice, with EASY backfill (Lifka, JSSPP 1995).",
         needs: Needs::Jobs,
-        make: |_| Box::new(FirstCome::new(Order::Value)),
+        make: Make::Plain(|_| Box::new(FirstCome::new(Order::Value))),
     },
     Entry {
         name: "market",
@@ -159,7 +209,7 @@ pub const POLICIES: &[Entry] = &[
                       within its income and savings. One price clears each chip type.",
         source: "Quota Marketplace, OSDI 2026 [paper], engine as in production; the bidders' model [recon].",
         needs: Needs::Rounds,
-        make: |makings| Box::new(MarketPolicy::new(makings.income_per_chip_hour, false)),
+        make: Make::Plain(|makings| Box::new(MarketPolicy::new(makings.income_per_chip_hour, false))),
     },
     Entry {
         name: "market-foresight",
@@ -168,7 +218,7 @@ pub const POLICIES: &[Entry] = &[
                       price is best. It shows what the market can do if teams plan well.",
         source: "Quota Marketplace, OSDI 2026 [paper]; spending by proportional response [recon].",
         needs: Needs::Future,
-        make: |makings| Box::new(MarketPolicy::new(makings.income_per_chip_hour, true)),
+        make: Make::Plain(|makings| Box::new(MarketPolicy::new(makings.income_per_chip_hour, true))),
     },
     Entry {
         name: "fair-online",
@@ -177,7 +227,7 @@ pub const POLICIES: &[Entry] = &[
                       for. Chips of a round can't be kept, so its prices only subsidise what would stay idle.",
         source: "Fair Online Resource Allocation (arXiv 2606.18679): method [paper], program and steps [recon].",
         needs: Needs::Rounds,
-        make: |_| Box::new(FairTeams::new(FAIR_L, FAIR_SUBSIDY)),
+        make: Make::Plain(|_| Box::new(FairTeams::new(FAIR_L, FAIR_SUBSIDY))),
     },
     Entry {
         name: "dynamic-drf",
@@ -186,7 +236,7 @@ pub const POLICIES: &[Entry] = &[
                       within the part of those who are there. Nothing is taken back.",
         source: SEQUENTIAL_SOURCE,
         needs: Needs::Rounds,
-        make: |_| Box::new(OneByOne::new(Box::new(DynamicDrf))),
+        make: Make::Plain(|_| Box::new(OneByOne::new(Box::new(DynamicDrf)))),
     },
     Entry {
         name: "cautious-lp",
@@ -195,7 +245,7 @@ pub const POLICIES: &[Entry] = &[
                       that nobody to come can be wronged. Caution costs chips that stay idle.",
         source: SEQUENTIAL_SOURCE,
         needs: Needs::Rounds,
-        make: |_| Box::new(OneByOne::new(Box::new(CautiousLp))),
+        make: Make::Plain(|_| Box::new(OneByOne::new(Box::new(CautiousLp)))),
     },
     Entry {
         name: "greedy",
@@ -204,7 +254,25 @@ pub const POLICIES: &[Entry] = &[
                       are there, to whomever. It shows what ignoring envy gains.",
         source: SEQUENTIAL_SOURCE,
         needs: Needs::Rounds,
-        make: |_| Box::new(OneByOne::new(Box::new(Greedy))),
+        make: Make::Plain(|_| Box::new(OneByOne::new(Box::new(Greedy)))),
+    },
+    Entry {
+        name: "learned",
+        title: "Learned fair allocator",
+        explanation: "Teams come one after another; a small network decides who grows how fast, for a weight λ that says \
+                      what envy costs. Nobody who asks ever has less than an equal part.",
+        source: LEARNED_SOURCE,
+        needs: Needs::Rounds,
+        make: Make::Weighed(learned),
+    },
+    Entry {
+        name: "learned-elastic",
+        title: "Learned, elastic",
+        explanation: "The same, but it may give chips ahead of the teams to come. That uses more early, and a late team \
+                      may find less than an equal part.",
+        source: LEARNED_SOURCE,
+        needs: Needs::Rounds,
+        make: Make::Weighed(learned_elastic),
     },
     Entry {
         name: "hindsight-drf",
@@ -213,7 +281,7 @@ pub const POLICIES: &[Entry] = &[
                       one by one can share more evenly.",
         source: SEQUENTIAL_SOURCE,
         needs: Needs::Rounds,
-        make: |_| Box::new(OneByOne::hindsight()),
+        make: Make::Plain(|_| Box::new(OneByOne::hindsight())),
     },
     Entry {
         name: "equal-split",
@@ -222,7 +290,7 @@ pub const POLICIES: &[Entry] = &[
                       leaves stays idle.",
         source: SEQUENTIAL_SOURCE,
         needs: Needs::Rounds,
-        make: |_| Box::new(OneByOne::new(Box::new(EqualSplit))),
+        make: Make::Plain(|_| Box::new(OneByOne::new(Box::new(EqualSplit)))),
     },
     Entry {
         name: "highest-value",
@@ -231,12 +299,57 @@ pub const POLICIES: &[Entry] = &[
                       a round allows, and not meant to be fair.",
         source: "Greedy, which is the linear program's optimum here.",
         needs: Needs::Rounds,
-        make: |_| Box::new(HighestValue),
+        make: Make::Plain(|_| Box::new(HighestValue)),
     },
 ];
 
-/// A policy by its name.
+/// Every policy once, with the usual weight of envy where it has one.
+pub fn all() -> impl Iterator<Item = Choice> {
+    POLICIES.iter().map(|entry| Choice { entry, envy_weight: entry.has_envy_weight().then_some(ENVY_WEIGHT) })
+}
+
+/// A policy by its name. A weight of envy may follow an `@`: 0 to 20; without it is the usual one.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Entry> {
-    POLICIES.iter().find(|entry| entry.name == name)
+pub fn find(name: &str) -> Option<Choice> {
+    let (name, envy_weight) = match name.split_once('@') {
+        Some((name, number)) => (name, Some(number.parse::<f64>().ok()?)),
+        None => (name, None),
+    };
+    let known = all().find(|choice| choice.entry.name == name)?;
+    match envy_weight {
+        None => Some(known),
+        Some(by) if known.entry.has_envy_weight() && (0.0..=MOST_ENVY_WEIGHT).contains(&by) => {
+            // -0 is 0.
+            Some(Choice { envy_weight: Some(by + 0.0), ..known })
+        }
+        Some(_) => None,
+    }
+}
+
+fn learned(envy_weight: f64) -> Box<dyn Policy> {
+    from_shipped("learned", |trained| Learned::strict(trained.told.clone(), envy_weight))
+}
+
+fn learned_elastic(envy_weight: f64) -> Box<dyn Policy> {
+    from_shipped("learned-elastic", |trained| Learned::elastic(trained.elastic.clone(), envy_weight))
+}
+
+/// A learned rule as a policy; one that says why it refuses where the program was built with other weights.
+fn from_shipped(name: &'static str, rule: impl Fn(&Trained) -> Learned) -> Box<dyn Policy> {
+    match shipped() {
+        Ok((trained, _)) => Box::new(OneByOne::new(Box::new(rule(trained)))),
+        Err(error) => Box::new(Refusing { policy: name, reason: error.to_string() }),
+    }
+}
+
+/// A policy that can't be made.
+struct Refusing {
+    policy: &'static str,
+    reason: String,
+}
+
+impl Policy for Refusing {
+    fn allocate(&mut self, _round: &Round) -> Result<Allocation, PolicyError> {
+        Err(PolicyError::DoesNotApply { policy: self.policy, reason: self.reason.clone() })
+    }
 }

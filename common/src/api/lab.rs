@@ -15,7 +15,7 @@ use crate::instant::Instant;
 pub struct LabRequest {
     /// `philly`, `philly-normalised`, `philly-jobs`, `chronus`, `history`, `synthetic`, or the name of an uploaded trace.
     pub trace: String,
-    /// The policies' names; all that apply where the list is empty.
+    /// The policies' names, as in `karma` or, with a weight of envy, `learned@2.5`; all that apply where the list is empty.
     #[serde(default)]
     pub policies: Vec<String>,
     /// The same seed gives the same values, demand and misreports.
@@ -242,6 +242,6 @@ pub struct ShadowTeamView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ShadowChoice {
-    /// Their names; none ends them all.
+    /// Their names, as in `karma` or, with a weight of envy, `learned@2.5`; none ends them all.
     pub policies: Vec<String>,
 }

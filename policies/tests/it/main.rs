@@ -7,6 +7,7 @@ mod definitions;
 mod fair;
 mod golden;
 mod karma;
+mod learned;
 mod literal;
 mod programs;
 mod sequential;

@@ -1,6 +1,6 @@
 //! Worked examples.
 
-use policies::catalogue::{Makings, POLICIES, find};
+use policies::catalogue::{Makings, all, find};
 use policies::drf;
 use policies::karma::Karma;
 use policies::max_min::MaxMin;
@@ -61,10 +61,11 @@ fn all_ask(values: bool) -> Trace {
 #[test]
 fn every_policy_of_the_catalogue_keeps_to_demand_and_supply() {
     let makings = Makings { karma_credits: 100, income_per_chip_hour: 1.0 };
-    for entry in POLICIES {
+    for choice in all() {
+        let entry = choice.entry;
         for values in [false, true] {
             let trace = all_ask(values);
-            match simulate(&trace, entry.make(&makings).as_mut(), &mut Unobserved) {
+            match simulate(&trace, choice.make(&makings).as_mut(), &mut Unobserved) {
                 Ok(record) => {
                     assert_eq!(record.rounds(), 6, "{}", entry.name);
                     let wasted = record.granted.iter().zip(&record.demand).filter(|(got, asked)| got > asked);
@@ -79,6 +80,18 @@ fn every_policy_of_the_catalogue_keeps_to_demand_and_supply() {
         }
     }
     assert!(find("karma").is_some() && find("communism").is_none());
+}
+
+#[test]
+fn a_weight_of_envy_follows_the_name_of_a_policy_that_has_one() {
+    let name = |text: &str| find(text).map(|choice| choice.name());
+    assert_eq!(name("learned").unwrap(), "learned@4");
+    assert_eq!(name("learned@2.50").unwrap(), "learned@2.5");
+    assert_eq!(name("learned-elastic@-0").unwrap(), "learned-elastic@0");
+    assert_eq!(find("learned@20").unwrap().title(), "Learned fair allocator, λ = 20");
+    for wrong in ["learned@", "learned@20.1", "learned@-1", "learned@NaN", "karma@1"] {
+        assert_eq!(name(wrong), None, "{wrong}");
+    }
 }
 
 #[test]

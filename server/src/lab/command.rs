@@ -10,7 +10,7 @@ use policies::catalogue::{Makings, POLICIES, find};
 use policies::columns::COLUMNS;
 use policies::round::Round;
 
-use super::compare::{Progress, check, compare};
+use super::compare::{Progress, check, compare, no_policy};
 use super::figures::{best, comparison_csv};
 use super::learning::{self, Evaluate, Train};
 use super::{history, traces};
@@ -54,7 +54,7 @@ struct RunArgs {
     /// philly, philly-normalised, philly-jobs, chronus, synthetic, or history of the database
     #[arg(long, value_name = "NAME")]
     trace: String,
-    /// Policies, separated by commas [default: all]
+    /// Policies, separated by commas; `learned@2.5` has a weight of envy [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     policies: Vec<String>,
     /// The same seed gives the same values, demand and misreports
@@ -209,16 +209,14 @@ fn table(result: &LabResult) -> String {
 }
 
 fn allocate(args: &AllocateArgs) -> Result<(), AppError> {
-    let Some(entry) = find(&args.policy) else {
-        let known: Vec<&str> = POLICIES.iter().map(|entry| entry.name).collect();
-        let message = format!("{:?} is no policy; there are {}", args.policy, known.join(", "));
-        return Err(AppError::invalid("policy", message));
+    let Some(choice) = find(&args.policy) else {
+        return Err(AppError::invalid("policy", no_policy(&args.policy)));
     };
     let makings = Makings { karma_credits: args.karma_credits, income_per_chip_hour: args.income };
-    let mut policy = entry.make(&makings);
+    let mut policy = choice.make(&makings);
     let mut rounds: Vec<Round> = Vec::new();
     let mut out = std::io::stdout().lock();
-    let knows_all = entry.needs == policies::catalogue::Needs::Future;
+    let knows_all = choice.entry.needs == policies::catalogue::Needs::Future;
     let mut answer = |policy: &mut dyn policies::policy::Policy, line: usize, round: &Round| {
         let allocation =
             policy.allocate(round).map_err(|error| AppError::malformed(format!("line {line}: {error}")))?;

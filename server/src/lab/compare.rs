@@ -3,7 +3,7 @@
 use std::time::Instant as Stopwatch;
 
 use common::api::{LabPolicy, LabRequest, LabResult, LabTeam};
-use policies::catalogue::{Entry, Makings, Needs, POLICIES, find};
+use policies::catalogue::{Choice, Makings, Needs, POLICIES, all, find};
 use policies::columns::COLUMNS;
 use policies::measure::{AgentFigures, Measures, measure};
 use policies::optimum::welfare_bound;
@@ -18,6 +18,9 @@ use crate::error::AppError;
 /// Stretches into which a trace is cut for charts.
 const STRETCHES: usize = 120;
 
+/// How a name chooses a weight of envy.
+const WITH_WEIGHT: &str = "a learned one may have a weight of envy from 0 to 20 behind it, as in learned@2.5";
+
 /// Hears how far a comparison is, and says whether it goes on.
 pub trait Progress {
     /// `done` of `all` steps are done, and `policy` is at work. Answers whether to go on.
@@ -28,7 +31,7 @@ pub trait Progress {
 ///
 /// # Errors
 /// `Invalid`, at the field that is wrong.
-pub fn check(request: &LabRequest) -> Result<Vec<&'static Entry>, AppError> {
+pub fn check(request: &LabRequest) -> Result<Vec<Choice>, AppError> {
     if request.regret_rounds > MOST_REGRET_ROUNDS {
         let given = request.regret_rounds;
         let reason =
@@ -40,20 +43,24 @@ pub fn check(request: &LabRequest) -> Result<Vec<&'static Entry>, AppError> {
         return Err(AppError::invalid("supply", reason));
     }
     if request.policies.is_empty() {
-        return Ok(POLICIES.iter().collect());
+        return Ok(all().collect());
     }
-    let mut entries: Vec<&'static Entry> = Vec::new();
+    let mut choices: Vec<Choice> = Vec::new();
     for name in &request.policies {
-        let Some(entry) = find(name) else {
-            let known: Vec<&str> = POLICIES.iter().map(|entry| entry.name).collect();
-            let reason = format!("{name:?} is no policy; there are {}", known.join(", "));
-            return Err(AppError::invalid("policies", reason));
+        let Some(choice) = find(name) else {
+            return Err(AppError::invalid("policies", no_policy(name)));
         };
-        if !entries.iter().any(|known| known.name == entry.name) {
-            entries.push(entry);
+        if !choices.iter().any(|known| known.name() == choice.name()) {
+            choices.push(choice);
         }
     }
-    Ok(entries)
+    Ok(choices)
+}
+
+/// What is said of a name that no policy has.
+pub fn no_policy(name: &str) -> String {
+    let known: Vec<&str> = POLICIES.iter().map(|entry| entry.name).collect();
+    format!("{name:?} is no policy; there are {}; {WITH_WEIGHT}", known.join(", "))
 }
 
 /// Compares policies on a trace. None where `progress` stopped it.
@@ -65,7 +72,7 @@ pub fn compare(
     request: &LabRequest,
     progress: &mut dyn Progress,
 ) -> Result<Option<LabResult>, AppError> {
-    let entries = check(request)?;
+    let choices = check(request)?;
     check_size(trace.size(), MEMORY_LIMIT_BYTES)
         .map_err(|error| AppError::invalid("trace", error.to_string()))?;
     let bound = welfare_bound(trace);
@@ -76,12 +83,12 @@ pub fn compare(
         makings: Makings { karma_credits: karma_credits(trace), income_per_chip_hour: trace.mean_value() },
         rounds: trace.size().rounds as u64,
         before: 0,
-        all: entries.len() as u64 * trace.size().rounds as u64,
+        all: choices.len() as u64 * trace.size().rounds as u64,
         progress,
     };
-    let mut policies = Vec::with_capacity(entries.len());
-    for entry in entries {
-        match comparison.policy(entry) {
+    let mut policies = Vec::with_capacity(choices.len());
+    for choice in choices {
+        match comparison.policy(choice) {
             Ok(policy) => policies.push(policy),
             Err(SimulateError::Cancelled) => return Ok(None),
             Err(error @ SimulateError::TooLarge { .. }) => {
@@ -89,14 +96,14 @@ pub fn compare(
             }
             Err(SimulateError::Policy(PolicyError::DoesNotApply { policy, reason })) => {
                 let refusal = format!("{policy} does not apply: {reason}");
-                policies.push(LabPolicy { refusal: Some(refusal), ..named(entry) });
+                policies.push(LabPolicy { refusal: Some(refusal), ..named(choice) });
             }
             Err(SimulateError::Policy(PolicyError::Round(error))) => {
                 return Err(AppError::invalid("trace", error.to_string()));
             }
             // One policy that fails must not cost the others their figures; the row says what happened.
             Err(SimulateError::Policy(error @ PolicyError::Unsolved { .. })) => {
-                policies.push(LabPolicy { refusal: Some(error.to_string()), ..named(entry) });
+                policies.push(LabPolicy { refusal: Some(error.to_string()), ..named(choice) });
             }
         }
         comparison.before += comparison.rounds;
@@ -132,12 +139,12 @@ fn karma_credits(trace: &Trace) -> u64 {
     (supply / size.agents.max(1) as u64).saturating_mul(size.rounds as u64)
 }
 
-fn named(entry: &Entry) -> LabPolicy {
+fn named(choice: Choice) -> LabPolicy {
     LabPolicy {
-        policy: entry.name.to_owned(),
-        title: entry.title.to_owned(),
-        explanation: entry.explanation.to_owned(),
-        source: entry.source.to_owned(),
+        policy: choice.name(),
+        title: choice.title(),
+        explanation: choice.entry.explanation.to_owned(),
+        source: choice.entry.source.to_owned(),
         ..LabPolicy::default()
     }
 }
@@ -174,12 +181,13 @@ impl Observer for Watcher<'_> {
 }
 
 impl Comparison<'_> {
-    fn policy(&mut self, entry: &'static Entry) -> Result<LabPolicy, SimulateError> {
+    fn policy(&mut self, choice: Choice) -> Result<LabPolicy, SimulateError> {
+        let entry = choice.entry;
         if entry.needs == Needs::Future && matches!(self.trace.demand, Demand::Jobs(_)) {
             let reason = "it knows all rounds beforehand, and here demand waits for what is given".to_owned();
             return Err(PolicyError::DoesNotApply { policy: entry.name, reason }.into());
         }
-        let mut policy = entry.make(&self.makings);
+        let mut policy = choice.make(&self.makings);
         let mut watcher = Watcher {
             policy: entry.name,
             before: self.before,
@@ -190,7 +198,7 @@ impl Comparison<'_> {
         let record = simulate(self.trace, policy.as_mut(), &mut watcher)?;
         let (mut measures, mut agents) = measure(&record, self.bound);
         measures.pareto_gap = pareto::gap(&record)?;
-        self.look_for_regret(entry, &mut measures, &mut agents)?;
+        self.look_for_regret(choice, &mut measures, &mut agents)?;
         let shown =
             COLUMNS.iter().filter_map(|column| Some((column.key.to_owned(), (column.of)(&measures)?)));
         let (utilisation, used) = stretches(&record);
@@ -199,13 +207,13 @@ impl Comparison<'_> {
             teams: agents.iter().map(|agent| self.team(agent)).collect(),
             utilisation,
             used,
-            ..named(entry)
+            ..named(choice)
         })
     }
 
     fn look_for_regret(
         &mut self,
-        entry: &'static Entry,
+        choice: Choice,
         measures: &mut Measures,
         agents: &mut [AgentFigures],
     ) -> Result<(), SimulateError> {
@@ -215,8 +223,8 @@ impl Comparison<'_> {
             return Ok(());
         }
         let (done, all, makings) = (self.before + self.rounds, self.all, self.makings);
-        let mut go_on = || self.progress.step(done, all, entry.name);
-        let found = regret::regret(rounds, &|| entry.make(&makings), self.request.seed, &mut go_on)?;
+        let mut go_on = || self.progress.step(done, all, choice.entry.name);
+        let found = regret::regret(rounds, &|| choice.make(&makings), self.request.seed, &mut go_on)?;
         let found = found.ok_or(SimulateError::Cancelled)?;
         for (agent, gain) in agents.iter_mut().zip(&found) {
             agent.regret = Some(*gain);

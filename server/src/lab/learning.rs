@@ -6,7 +6,7 @@ use std::process::Command;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use policies::sequential::learned::{
-    Kind, Provenance, Row, Trained, WeightsError, evaluate, figures_of, train_all,
+    Kind, Provenance, Row, SHIPPED, Trained, WeightsError, evaluate, figures_of, train_all,
 };
 
 use crate::cli::print;
@@ -43,8 +43,8 @@ pub(super) struct AllocatorTraining {
 /// What of the learned fair allocator is evaluated.
 #[derive(Clone, Debug, Args)]
 pub(super) struct AllocatorEvaluation {
-    /// Files of weights, separated by commas
-    #[arg(long, value_name = "FILES", value_delimiter = ',', required = true)]
+    /// Files of weights, separated by commas [default: the three that are shipped]
+    #[arg(long, value_name = "FILES", value_delimiter = ',')]
     weights: Vec<PathBuf>,
 }
 
@@ -124,6 +124,11 @@ fn is_whole(number: f64) -> bool {
 fn evaluate_allocator(args: &AllocatorEvaluation) -> Result<(), AppError> {
     let mut trainings = Vec::new();
     let broken = |name: &str, error: WeightsError| AppError::malformed(format!("{name}: {error}"));
+    if args.weights.is_empty() {
+        for bytes in SHIPPED {
+            trainings.push(Trained::from_bytes(bytes).map_err(|error| broken("the shipped weights", error))?);
+        }
+    }
     for file in &args.weights {
         let name = file.display().to_string();
         let bytes = std::fs::read(file)

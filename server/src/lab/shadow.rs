@@ -43,7 +43,7 @@ struct Shadows {
 /// Whether a policy can run in shadow: it needs no more than the rounds so far.
 #[must_use]
 pub fn can_run(name: &str) -> bool {
-    find(name).is_some_and(|entry| entry.needs == Needs::Rounds)
+    find(name).is_some_and(|choice| choice.entry.needs == Needs::Rounds)
 }
 
 /// Follows the market until the shutdown. Trouble is logged; the next step is tried again.
@@ -122,14 +122,14 @@ impl Shadows {
         }
         let past = past(services).await?;
         for name in new {
-            let Some(entry) = find(name) else { continue };
+            let Some(choice) = find(name) else { continue };
             let makings = Makings { karma_credits: KARMA_CREDITS, income_per_chip_hour: 1.0 };
-            let mut policy = entry.make(&makings);
+            let mut policy = choice.make(&makings);
             // What it can't do with the past it will say of the present.
             let led = past.iter().try_for_each(|round| policy.allocate(round).map(drop));
             if let Err(error) = led {
                 tracing::debug!(policy = name, "the past was left out: {error}");
-                policy = entry.make(&makings);
+                policy = choice.make(&makings);
             }
             self.running.push(Shadow { name: name.clone(), policy });
         }

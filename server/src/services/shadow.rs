@@ -8,6 +8,7 @@ use policies::catalogue::find;
 
 use super::Services;
 use crate::error::AppError;
+use crate::lab::compare::no_policy;
 use crate::lab::shadow::can_run;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::shadow::{self, ShadowStep};
@@ -42,18 +43,22 @@ impl Services {
     /// `NotFound`: the viewer may not see the lab. `Invalid`: a policy is not known, can't run in shadow, or is too many.
     pub async fn choose_shadow(&self, viewer: &Viewer, policies: &[String]) -> Result<(), AppError> {
         viewer.may(Action::RunLab, Object::Organisation)?;
-        let mut names: Vec<&str> = policies.iter().map(String::as_str).collect();
-        names.sort_unstable();
-        names.dedup();
-        if let Some(name) = names.iter().find(|name| !can_run(name)) {
+        let mut names = Vec::with_capacity(policies.len());
+        for name in policies {
             let reason = match find(name) {
+                Some(choice) if can_run(name) => {
+                    names.push(choice.name());
+                    continue;
+                }
                 Some(_) => {
                     format!("{name:?} can't run in shadow: it needs whole jobs or all rounds beforehand")
                 }
-                None => format!("{name:?} is no policy"),
+                None => no_policy(name),
             };
             return Err(AppError::invalid("shadow", reason));
         }
+        names.sort_unstable();
+        names.dedup();
         if names.len() > MOST_RUNNING {
             let reason = format!("has {} policies; the most is {MOST_RUNNING} at a time", names.len());
             return Err(AppError::invalid("shadow", reason));
@@ -83,7 +88,7 @@ fn means(steps: &[ShadowStep]) -> ShadowPolicy {
     });
     let policy = steps.first().map(|step| step.policy.clone()).unwrap_or_default();
     ShadowPolicy {
-        title: find(&policy).map_or_else(|| policy.clone(), |entry| entry.title.to_owned()),
+        title: find(&policy).map_or_else(|| policy.clone(), |choice| choice.title()),
         steps: steps.len() as u64,
         last_cycle: steps.last().map_or(0, |step| step.cycle),
         teams: teams.collect(),

@@ -46,9 +46,9 @@ pub async fn chosen(tx: &mut Tx) -> Result<Vec<String>, AppError> {
 ///
 /// # Errors
 /// The database can't be written.
-pub async fn choose(tx: &mut Tx, policies: &[&str], by: &str, now: Instant) -> Result<(), AppError> {
+pub async fn choose(tx: &mut Tx, policies: &[String], by: &str, now: Instant) -> Result<(), AppError> {
     tx.execute("DELETE FROM shadow_policy", []).await?;
-    let rows = policies.iter().map(|policy| values![*policy, now.0, by]).collect();
+    let rows = policies.iter().map(|policy| values![policy.as_str(), now.0, by]).collect();
     tx.insert("INSERT INTO shadow_policy (policy, chosen_at, chosen_by)", rows).await
 }
 

@@ -48,23 +48,24 @@ async fn ended(app: &TestApp, id: &str) -> Value {
 async fn a_run_is_computed_in_the_background_and_read_in_every_form() {
     for test in fixture::both().await {
         let app = TestApp::on(test).await;
-        let request = json!({"trace": "synthetic", "policies": ["max-min", "market", "fifo"], "seed": 3, "rounds": 24, "regret_rounds": 4});
+        let request = json!({"trace": "synthetic", "policies": ["max-min", "market", "fifo", "learned@2.5"], "seed": 3, "rounds": 24, "regret_rounds": 4});
         let id = start(&app, request.clone()).await;
         let admin = app.client("admin").await;
         let csv = format!("/api/v1/lab/runs/{id}?format=csv");
         assert_eq!(admin.get(&csv).await.status, 409, "there are no figures yet");
         let view = ended(&app, &id).await;
         assert_eq!(view["run"]["state"], "done", "{view}");
-        assert_eq!((view["run"]["done"].clone(), view["run"]["all"].clone()), (json!(72), json!(72)));
+        assert_eq!((view["run"]["done"].clone(), view["run"]["all"].clone()), (json!(96), json!(96)));
         let policies = view["result"]["policies"].as_array().unwrap();
-        assert_eq!(policies.len(), 3);
-        for policy in &policies[..2] {
+        assert_eq!(policies.len(), 4);
+        for policy in [&policies[0], &policies[1], &policies[3]] {
             let welfare = policy["measures"]["welfare_share"].as_f64().unwrap();
             assert!(welfare > 0.3 && welfare <= 1.0, "{policy}");
             assert!(policy["measures"]["regret"].as_f64().unwrap() >= 0.0);
             assert_eq!(policy["teams"].as_array().unwrap().len(), 10);
         }
         assert!(policies[1]["measures"]["guarantee"].as_f64().unwrap() <= 1.0);
+        assert_eq!(policies[3]["title"], "Learned fair allocator, λ = 2.5");
         assert!(policies[2]["refusal"].as_str().unwrap().contains("this trace tells no jobs"));
         let again = ended(&app, &start(&app, request).await).await;
         let without_time = |view: &Value| {
@@ -77,7 +78,7 @@ async fn a_run_is_computed_in_the_background_and_read_in_every_form() {
         assert_eq!(without_time(&view), without_time(&again), "the same seed gives the same figures");
         let csv = admin.get(&csv).await;
         assert_eq!((csv.status.as_u16(), csv.header(header::CONTENT_TYPE)), (200, "text/csv; charset=utf-8"));
-        assert_eq!(csv.body.lines().count(), 1 + 3 + 2 * 10, "{}", csv.body);
+        assert_eq!(csv.body.lines().count(), 1 + 4 + 3 * 10, "{}", csv.body);
         let page = admin.open(&format!("/lab/runs/{id}?team=2")).await;
         for part in
             ["Policies side by side", "★", "team-3 under each policy", "<circle", "fifo does not apply"]
@@ -215,12 +216,12 @@ async fn policies_in_shadow_are_stored_per_step_and_shown_per_team() {
         let choose =
             async |names: Value| admin.json("PUT", "/api/v1/lab/shadow", &json!({"policies": names})).await;
         for (names, part) in
-            [(json!(["fifo"]), "can't run in shadow"), (json!(["communism"]), "is no policy")]
+            [(json!(["fifo"]), "can't run in shadow"), (json!(["learned@21"]), "is no policy")]
         {
             let refused = choose(names).await;
             assert!(refused.status == 422 && refused.body.contains(part), "{}", refused.body);
         }
-        assert_eq!(choose(json!(["karma", "max-min"])).await.status, 204);
+        assert_eq!(choose(json!(["learned@2.50", "max-min"])).await.status, 204);
         let stop = CancellationToken::new();
         let live = app.live.subscribe();
         let following = tokio::spawn(shadow::follow(Arc::clone(&app.services), live, stop.clone()));
@@ -241,7 +242,7 @@ async fn policies_in_shadow_are_stored_per_step_and_shown_per_team() {
         until(&app, 1).await;
         app.clear_many(5).await;
         let view = until(&app, 2).await;
-        assert_eq!(view["running"], json!(["karma", "max-min"]));
+        assert_eq!(view["running"], json!(["learned@2.5", "max-min"]));
         for policy in view["policies"].as_array().unwrap() {
             assert_eq!(policy["last_cycle"], 10, "{policy}");
             let sum = |field: &str| -> u64 {
@@ -254,10 +255,53 @@ async fn policies_in_shadow_are_stored_per_step_and_shown_per_team() {
         following.await.unwrap();
         let page = admin.open("/lab").await;
         assert!(page.body.contains("Max-min: means of 2 steps up to cycle 10"), "{}", page.body);
-        let form = admin.post("/lab/shadow", &[("shadow", "static")]).await;
-        assert_eq!(form.status, 303);
-        assert_eq!(admin.get("/api/v1/lab/shadow").await.json()["running"], json!(["static"]));
+        assert!(page.body.contains("Learned fair allocator, λ = 2.5: means of 2 steps"), "{}", page.body);
+        let sent = [("shadow", "static"), ("shadow", "learned-elastic"), ("envy_weight", "7")];
+        assert_eq!(admin.post("/lab/shadow", &sent).await.status, 303);
+        let running = admin.get("/api/v1/lab/shadow").await.json()["running"].clone();
+        assert_eq!(running, json!(["learned-elastic@7", "static"]));
+        let sent = [("shadow", "learned"), ("envy_weight", "lots")];
+        let refused = admin.post("/lab/shadow", &sent).await;
+        assert!(refused.status == 422 && refused.body.contains("it must be 0 to 20"), "{}", refused.body);
     }
+}
+
+#[tokio::test]
+async fn the_page_shows_what_envy_costs_and_marks_the_chosen_weight() {
+    let app = TestApp::new().await;
+    let admin = app.client("admin").await;
+    let shown = |page: &str| -> Vec<String> {
+        let parts = page.split("<div data-slider-at=\"").skip(1);
+        parts
+            .filter_map(|part| part.split_once('"'))
+            .filter(|(_, rest)| !rest.starts_with(" hidden"))
+            .map(|(at, _)| at.to_owned())
+            .collect()
+    };
+    let page = admin.open("/lab").await;
+    assert_eq!(shown(&page.body), ["4"], "the usual weight");
+    for part in [
+        "What envy costs",
+        "Strict, λ = 4: ",
+        "% of dynamic DRF",
+        "Outside the picture: Greedy",
+        "lab train allocator --seed 1",
+    ] {
+        assert!(page.body.contains(part), "{part}: {}", page.body);
+    }
+    assert_eq!(page.body.matches("type=\"range\"").count(), 3, "of the frontier, a run and the shadow");
+    assert_eq!(shown(&admin.open("/lab?envy_weight=2.5").await.body), ["2.5"]);
+    assert_eq!(shown(&admin.open("/lab?envy_weight=lots").await.body), ["4"]);
+    let run = [
+        ("trace", "synthetic"),
+        ("seed", "1"),
+        ("policies", "learned"),
+        ("policies", "static"),
+        ("envy_weight", "0.5"),
+    ];
+    assert_eq!(admin.post("/lab", &run).await.status, 303);
+    let runs = admin.get("/api/v1/lab/runs").await.json();
+    assert_eq!(runs[0]["request"]["policies"], json!(["learned@0.5", "static"]));
 }
 
 #[test]

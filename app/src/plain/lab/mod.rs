@@ -1,10 +1,12 @@
 //! The lab as pages: what can be compared, the runs, and their figures.
 
+mod frontier;
 mod plot;
 mod result;
 mod shadow;
 mod start;
 
+pub use frontier::{Frontier, FrontierPoint};
 pub use plot::{Line, Point};
 pub use result::{Comparison, Drill, Head, LabRunPage, Row, compare, run};
 pub use shadow::ShadowPanel;

@@ -26,23 +26,24 @@ pub struct Line {
 }
 
 const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 340.0;
+pub(super) const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
 
 /// Part of the way along an axis as a place in the picture.
-fn across(part: f64) -> f64 {
+pub(super) fn across(part: f64) -> f64 {
     LEFT + part * (WIDTH - LEFT - RIGHT)
 }
 
 /// A place as an attribute.
-fn at(place: f64) -> String {
+pub(super) fn at(place: f64) -> String {
     format!("{place:.1}")
 }
 
-fn up(part: f64) -> f64 {
+/// The same for the other axis.
+pub(super) fn up(part: f64) -> f64 {
     HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
 }
 
@@ -93,8 +94,7 @@ pub(super) fn plot(points: &[Point]) -> AnyView {
     view! {
         <svg class="lab-plot" viewBox=format!("0 0 {WIDTH} {HEIGHT}") role="img" aria-label=summary>
             {rows} {columns}
-            <text class="axis" x=at(across(0.5)) y=at(HEIGHT - 4.0)>"Fairness: least over most chip-hours per weight"</text>
-            <text class="axis" transform=format!("translate(10 {}) rotate(-90)", up(0.5))>"Welfare"</text>
+            {x_axis("Fairness: least over most chip-hours per weight")} {y_axis("Welfare")}
             {dots}
         </svg>
     }
@@ -142,15 +142,15 @@ pub(super) fn lines(lines: &[Line], unit: &'static str, digits: usize) -> AnyVie
     view! {
         <svg class="lab-plot" viewBox=format!("0 0 {WIDTH} {HEIGHT}") role="img" aria-label=summary>
             {rows} {drawn}
-            <text class="axis" x=at(across(0.5)) y=at(HEIGHT - 4.0)>"From the first round to the last"</text>
-            <text class="axis" transform=format!("translate(10 {}) rotate(-90)", up(0.5))>{unit}</text>
+            {x_axis("From the first round to the last")} {y_axis(unit)}
         </svg>
         <ul class="lab-key">{key}</ul>
     }
     .into_any()
 }
 
-fn horizontal(part: f64, text: String) -> AnyView {
+/// A line across the picture, with its value at the left.
+pub(super) fn horizontal(part: f64, text: String) -> AnyView {
     let y = up(part);
     view! {
         <line class="grid" x1=at(LEFT) y1=at(y) x2=at(WIDTH - RIGHT) y2=at(y) />
@@ -159,13 +159,25 @@ fn horizontal(part: f64, text: String) -> AnyView {
     .into_any()
 }
 
-fn vertical(part: f64, text: &str) -> AnyView {
+/// A line up the picture, with its value below.
+pub(super) fn vertical(part: f64, text: &str) -> AnyView {
     let x = across(part);
     view! {
         <line class="grid" x1=at(x) y1=at(TOP) x2=at(x) y2=at(HEIGHT - BOTTOM) />
         <text class="axis" x=at(x) y=at(HEIGHT - BOTTOM + 16.0)>{text.to_owned()}</text>
     }
     .into_any()
+}
+
+/// What goes from left to right.
+pub(super) fn x_axis(text: &'static str) -> AnyView {
+    view! { <text class="axis" x=at(across(0.5)) y=at(HEIGHT - 4.0)>{text}</text> }.into_any()
+}
+
+/// What goes upwards.
+pub(super) fn y_axis(text: &'static str) -> AnyView {
+    view! { <text class="axis" transform=format!("translate(10 {}) rotate(-90)", up(0.5))>{text}</text> }
+        .into_any()
 }
 
 #[cfg(test)]

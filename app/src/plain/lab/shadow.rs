@@ -4,6 +4,7 @@ use common::api::{ShadowPolicy, ShadowView};
 use common::ids::TeamId;
 use leptos::prelude::*;
 
+use super::frontier::slider_of;
 use crate::plain::form::{FormState, boxes, form, panel};
 use crate::plain::organisation::{Cell, Listing, table};
 
@@ -25,7 +26,10 @@ pub(super) fn shadow(panel_of: &ShadowPanel) -> AnyView {
     let choose = form(
         state,
         "/lab/shadow",
-        vec![boxes(state, "shadow", "Run in shadow beside the market, at most eight", choices.clone())],
+        vec![
+            boxes(state, "shadow", "Run in shadow beside the market, at most eight", choices.clone()),
+            slider_of(state, "shadow-weight"),
+        ],
         "Run these",
     );
     let tables = view.policies.iter().map(|policy| one(policy, names)).collect_view();

@@ -3,6 +3,7 @@
 use common::api::LabRun;
 use leptos::prelude::*;
 
+use super::frontier::{Frontier, frontier, slider_of};
 use super::shadow::{ShadowPanel, shadow};
 use super::{request_words, state_words};
 use crate::components::time::date_time;
@@ -30,6 +31,8 @@ pub struct LabPage {
     pub policies: Vec<PolicyWords>,
     /// The newest runs, newest first.
     pub runs: Vec<LabRun>,
+    /// The learned allocator's frontier; none where its weights can't be read.
+    pub frontier: Option<Frontier>,
     /// Policies in shadow.
     pub shadow: ShadowPanel,
     /// The form that starts a run.
@@ -46,7 +49,8 @@ pub fn lab(page: &LabPage) -> AnyView {
             "Compare ways to share out chips on the same demand: this market's own, a real cluster's, or one of yours. Nothing here touches the market."
         </p>
         <div class="sections">
-            {runs(&page.runs)} {start_panel(page)} {shadow(&page.shadow)} {upload_panel(&page.upload)}
+            {runs(&page.runs)} {page.frontier.as_ref().map(frontier)} {start_panel(page)} {shadow(&page.shadow)}
+            {upload_panel(&page.upload)}
             {panel("policies", "The policies", view! { <dl class="lab-policies">{words}</dl> }.into_any())}
         </div>
     }
@@ -138,6 +142,7 @@ fn start_panel(page: &LabPage) -> AnyView {
             ),
         ),
         boxes(state, "policies", "Policies (none marked: all)", policies.collect()),
+        slider_of(state, "start-weight"),
     ];
     panel("start", "Start a run", form(state, "/lab", fields, "Start"))
 }

@@ -20,7 +20,7 @@ mod weights;
 pub use frontier::{Row, evaluate, figures_of, points};
 pub use network::{Network, PARAMETERS};
 pub use train::{Lesson, train, train_all};
-pub use weights::{Figure, Kind, Provenance, Trained, WeightsError};
+pub use weights::{Figure, Kind, Provenance, SHIPPED, Trained, WeightsError, shipped};
 
 use super::{Rule, Seen};
 use crate::policy::PolicyError;

@@ -2,7 +2,8 @@
 
 use app::plain::form::FormState;
 use app::plain::lab::{
-    Comparison, Drill, Head, LabPage, LabRunPage, Point, PolicyWords, Row, ShadowPanel, compare, lab, run,
+    Comparison, Drill, Frontier, FrontierPoint, Head, LabPage, LabRunPage, Point, PolicyWords, Row,
+    ShadowPanel, compare, lab, run,
 };
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, RawQuery};
@@ -10,8 +11,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use common::api::{LabPolicy, LabRequest, LabResult, LabState, LabValues};
-use policies::catalogue::POLICIES;
+use policies::catalogue::{Choice, POLICIES, all, find};
 use policies::columns::{COLUMNS, Column};
+use policies::sequential::learned::{AGENTS, ENVY_WEIGHT, Figure, Kind, MOST_ENVY_WEIGHT, points, shipped};
 
 use super::fields::Fields;
 use super::{AppState, Plain, Posted};
@@ -45,19 +47,88 @@ struct Forms {
     start: Option<FormState>,
     upload: Option<FormState>,
     shadow: Option<FormState>,
+    /// The weight of envy that is marked on the frontier.
+    envy_weight: Option<f64>,
+}
+
+/// A weight of envy that the learned policies take.
+fn weight_of(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|weight| (0.0..=MOST_ENVY_WEIGHT).contains(weight))
+}
+
+/// The learned allocator's figures, as its weights tell them.
+fn frontier(envy_weight: f64) -> Option<Frontier> {
+    let (_, provenance) = shipped().ok()?;
+    let of = |kind| {
+        let point = |figure: &Figure| FrontierPoint {
+            title: figure.title.clone(),
+            envy_weight: figure.envy_weight,
+            utility: figure.utility,
+            envy: figure.envy,
+            sharing_loss: figure.sharing_loss * AGENTS as f64,
+        };
+        points(&provenance.figures, kind).map(point).collect()
+    };
+    Some(Frontier {
+        baselines: of(Kind::Baseline),
+        told: of(Kind::Told),
+        fixed: of(Kind::Fixed),
+        elastic: of(Kind::Elastic),
+        envy_weight,
+        source: format!(
+            "Means over {} made-up instances that training never saw: ten agents, three resources, log-normal demand. \
+             Trained by {} at commit {}; docs/POLICIES.md has intervals over fresh seeds.",
+            provenance.held_out, provenance.command, provenance.commit
+        ),
+    })
+}
+
+/// Puts the slider's weight of envy behind the names of the policies that have one. Where nothing is marked and the weight
+/// is not the usual one, all policies are named.
+fn with_weight(names: &[String], envy_weight: f64) -> Vec<String> {
+    let named = |choice: Choice| {
+        let envy_weight = choice.envy_weight.map(|_| envy_weight);
+        Choice { envy_weight, ..choice }.name()
+    };
+    if names.is_empty() && envy_weight != ENVY_WEIGHT {
+        return all().map(named).collect();
+    }
+    let known = |name: &String| match find(name) {
+        Some(choice) if choice.entry.name == name => named(choice),
+        _ => name.clone(),
+    };
+    names.iter().map(known).collect()
+}
+
+/// The slider of a form that was sent.
+fn posted_weight(posted: &Posted) -> Result<f64, AppError> {
+    match posted.get("envy_weight") {
+        "" => Ok(ENVY_WEIGHT),
+        text => weight_of(text).ok_or_else(|| {
+            AppError::invalid("envy_weight", format!("is {text:?}; it must be 0 to {MOST_ENVY_WEIGHT}"))
+        }),
+    }
 }
 
 /// What the form that starts a run holds at first.
 fn start_form() -> FormState {
-    FormState::filled(&[("trace", "history"), ("values", "uniform"), ("seed", "1")])
+    let envy_weight = ENVY_WEIGHT.to_string();
+    FormState::filled(&[
+        ("trace", "history"),
+        ("values", "uniform"),
+        ("seed", "1"),
+        ("envy_weight", envy_weight.as_str()),
+    ])
 }
 
 fn upload_form() -> FormState {
     FormState::filled(&[("round_seconds", "3600")])
 }
 
-async fn page(plain: Plain, viewer: Viewer) -> Response {
-    match first_page(&plain, &viewer, Forms::default()).await {
+async fn page(plain: Plain, viewer: Viewer, RawQuery(query): RawQuery) -> Response {
+    let weight = values_of(query.as_deref(), "envy_weight").next().and_then(|text| weight_of(&text));
+    let forms = Forms { envy_weight: weight, ..Forms::default() };
+    match first_page(&plain, &viewer, forms).await {
         Ok(page) => plain.ok("Lab", || lab(&page)),
         Err(error) => plain.problem(&error),
     }
@@ -76,6 +147,7 @@ async fn first_page(plain: &Plain, viewer: &Viewer, forms: Forms) -> Result<LabP
         traces: traces.collect(),
         policies: words.collect(),
         runs: services.lab_runs(viewer).await?,
+        frontier: frontier(forms.envy_weight.unwrap_or(ENVY_WEIGHT)),
         shadow: shadow_panel(plain, viewer, forms.shadow).await?,
         start: forms.start.unwrap_or_else(start_form),
         upload: forms.upload.unwrap_or_else(upload_form),
@@ -89,13 +161,26 @@ async fn shadow_panel(
 ) -> Result<ShadowPanel, AppError> {
     let services = plain.state().services();
     let view = services.shadow(viewer).await?;
-    let running: Vec<(&str, &str)> = view.running.iter().map(|name| ("shadow", name.as_str())).collect();
-    let form = form.unwrap_or_else(|| FormState::filled(&running));
+    let running: Vec<Choice> = view.running.iter().filter_map(|name| find(name)).collect();
+    let weight = running.iter().find_map(|choice| choice.envy_weight).unwrap_or(ENVY_WEIGHT);
+    let weight_text = weight.to_string();
+    // Those with the slider's weight are marked by their short names; others, which programs choose, keep their own.
+    let own: Vec<Choice> =
+        running.iter().copied().filter(|choice| choice.envy_weight.is_some_and(|by| by != weight)).collect();
+    let own_names: Vec<String> = own.iter().map(Choice::name).collect();
+    let short = running.iter().filter(|choice| choice.envy_weight.is_none_or(|by| by == weight));
+    let mut values = vec![("envy_weight", weight_text.as_str())];
+    values.extend(short.map(|choice| ("shadow", choice.entry.name)));
+    values.extend(own_names.iter().map(|name| ("shadow", name.as_str())));
+    let form = form.unwrap_or_else(|| FormState::filled(&values));
     let (setup, _) = services.setup(viewer).await?;
     let able = POLICIES.iter().filter(|entry| can_run(entry.name));
     Ok(ShadowPanel {
         names: setup.teams.into_iter().map(|team| (team.id, team.name)).collect(),
-        choices: able.map(|entry| (entry.name.to_owned(), entry.title.to_owned())).collect(),
+        choices: able
+            .map(|entry| (entry.name.to_owned(), entry.title.to_owned()))
+            .chain(own.iter().map(|choice| (choice.name(), choice.title())))
+            .collect(),
         form,
         view,
     })
@@ -103,7 +188,11 @@ async fn shadow_panel(
 
 async fn choose_shadow(plain: Plain, viewer: Viewer, posted: Posted) -> Response {
     let names: Vec<String> = posted.all("shadow").map(str::to_owned).collect();
-    match plain.state().services().choose_shadow(&viewer, &names).await {
+    let chosen = async {
+        let names = with_weight(&names, posted_weight(&posted)?);
+        plain.state().services().choose_shadow(&viewer, &names).await
+    };
+    match chosen.await {
         Ok(()) => plain.done("/lab", "From the next accounting step on these policies run in shadow."),
         Err(error) => {
             let forms = Forms { shadow: Some(posted.refused(&error)), ..Forms::default() };
@@ -137,7 +226,8 @@ fn request(posted: &Posted) -> Result<LabRequest, AppError> {
         if fields.text("values") == "heavy-tailed" { LabValues::HeavyTailed } else { LabValues::Uniform };
     let trace = fields.text("trace").to_owned();
     fields.finish()?;
-    let policies = posted.all("policies").map(str::to_owned).collect();
+    let policies: Vec<String> = posted.all("policies").map(str::to_owned).collect();
+    let policies = with_weight(&policies, posted_weight(posted)?);
     Ok(LabRequest {
         trace,
         policies,
