@@ -124,33 +124,71 @@ impl Rule for Greedy {
 
 impl Rule for CautiousLp {
     fn arrive(&self, seen: Seen<'_>) -> Result<Vec<f64>, PolicyError> {
-        let (agents, arrived) = (seen.agents as f64, seen.demands.len());
-        let mut program = Program::default();
-        for (x, cap) in seen.held.iter().zip(seen.caps) {
-            let least = x.max(cap.min(1.0 / agents));
-            program.variable(1.0, least, cap.max(least));
-        }
-        for i in 0..arrived {
-            for j in (0..arrived).filter(|j| *j != i) {
-                let rate = exchange(&seen.demands[i], &seen.demands[j]);
-                // Who has all it can use envies nobody.
-                let satisfied = seen.caps[i] <= 1.0 / agents || rate * seen.held[j] >= seen.caps[i];
-                if rate > 0.0 && !satisfied {
-                    program.at_most(vec![(j, rate), (i, -1.0)], 1e-12);
-                }
+        let mut held = seen.held.to_vec();
+        let mut sated = vec![false; held.len()];
+        loop {
+            let before = sated.clone();
+            for (i, sated) in sated.iter_mut().enumerate() {
+                *sated |= must_be_sated(seen, &held, i);
+            }
+            held = solved(&cautious(seen, &held, &sated), "cautious-lp")?;
+            for ((sated, x), cap) in sated.iter_mut().zip(&held).zip(seen.caps) {
+                *sated |= *x >= cap - ROUNDING;
+            }
+            // Whoever has all it can use by now lets the others grow past it.
+            if sated == before {
+                return Ok(held);
             }
         }
-        let to_come = (seen.agents - arrived) as f64;
-        for at in 0..seen.demands[0].len() {
-            for j in 0..arrived {
-                let terms = seen.demands.iter().enumerate().map(|(agent, demand)| {
+    }
+}
+
+/// By how much a solver may miss a row.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether an agent must be given all it can use: that is no more than its equal part, or somebody holds so much already
+/// that nothing less keeps it from envy.
+fn must_be_sated(seen: Seen<'_>, held: &[f64], i: usize) -> bool {
+    let envied = |j: usize| exchange(&seen.demands[i], &seen.demands[j]) * held[j];
+    let cap = seen.caps[i] - ROUNDING;
+    cap <= 1.0 / seen.agents as f64 || (0..held.len()).any(|j| j != i && envied(j) >= cap)
+}
+
+/// The program of CAUTIOUS LP. Who is sated has all it can use and envies nobody, so it holds no other back; without caps
+/// nobody ever is.
+fn cautious(seen: Seen<'_>, held: &[f64], sated: &[bool]) -> Program {
+    let (agents, arrived) = (seen.agents as f64, seen.demands.len());
+    let mut program = Program::default();
+    let least: Vec<f64> = (0..arrived)
+        .map(|i| if sated[i] { seen.caps[i].max(held[i]) } else { held[i].max(1.0 / agents) })
+        .collect();
+    for (least, cap) in least.iter().zip(seen.caps) {
+        program.variable(1.0, *least, cap.max(*least));
+    }
+    // A row that rounding broke before must not be broken more, and may stay as it is.
+    let mut at_most = |terms: Vec<(usize, f64)>, most: f64| {
+        let now: f64 = terms.iter().map(|(agent, factor)| factor * least[*agent]).sum();
+        program.at_most(terms, if now < most + 1e-6 { most.max(now) + 1e-12 } else { most });
+    };
+    for i in (0..arrived).filter(|i| !sated[*i]) {
+        for j in (0..arrived).filter(|j| *j != i) {
+            let rate = exchange(&seen.demands[i], &seen.demands[j]);
+            if rate > 0.0 {
+                at_most(vec![(j, rate), (i, -1.0)], 0.0);
+            }
+        }
+    }
+    let to_come = (seen.agents - arrived) as f64;
+    for at in 0..seen.demands[0].len() {
+        for j in 0..arrived {
+            let terms =
+                seen.demands.iter().enumerate().map(|(agent, demand)| {
                     (agent, demand[at] * if agent == j { 1.0 + to_come } else { 1.0 })
                 });
-                program.at_most(terms.collect(), 1.0 + 1e-12);
-            }
+            at_most(terms.collect(), 1.0);
         }
-        solved(&program, "cautious-lp")
     }
+    program
 }
 
 fn solved(program: &Program, policy: &'static str) -> Result<Vec<f64>, PolicyError> {

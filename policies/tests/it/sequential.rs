@@ -2,7 +2,7 @@
 //! 400 instances.
 
 use policies::sequential::{BASELINES, CautiousLp, DynamicDrf, EqualSplit, Greedy, Rule, Score};
-use policies::sequential::{instances, roll_out, score};
+use policies::sequential::{Instance, exchange, instances, roll_out, score};
 
 #[test]
 fn the_baselines_are_where_the_reference_has_them() {
@@ -40,6 +40,45 @@ fn nothing_is_taken_back_and_nothing_is_given_twice() {
             for at in 0..2 {
                 let used: f64 = instance.demands.iter().zip(last).map(|(demand, x)| demand[at] * x).sum();
                 assert!(used <= 1.0 + 1e-7, "{used}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_has_all_it_can_use_holds_nobody_back_from_what_they_need() {
+    // One resource. The first takes more than the second can ever use; the third must have as much as the first.
+    let instance = Instance { demands: vec![vec![1.0]; 3], caps: vec![0.6, 0.35, 0.9] };
+    let steps = roll_out(&instance, &CautiousLp).unwrap();
+    let near = |held: &[f64], expected: &[f64]| {
+        assert!(held.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-6), "{held:?} {expected:?}");
+    };
+    near(&steps[0], &[1.0 / 3.0]);
+    near(&steps[2], &[1.0 / 3.0; 3]);
+    let instance = Instance { demands: vec![vec![1.0]; 4], caps: vec![0.1, 0.9, 0.28, 0.9] };
+    let steps = roll_out(&instance, &CautiousLp).unwrap();
+    near(&steps[3], &[0.1, 0.31, 0.28, 0.31]);
+}
+
+#[test]
+fn cautious_lp_has_a_solution_whatever_agents_can_use() {
+    use rand::{RngExt, SeedableRng};
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+    for mut instance in instances(60, 9, 2, 1.2, 11) {
+        for (demand, cap) in instance.demands.iter_mut().zip(&mut instance.caps) {
+            *cap = random.random_range(0.01..0.9);
+            if random.random_bool(0.3) {
+                *demand = vec![1.0, 0.0];
+            }
+        }
+        let steps = roll_out(&instance, &CautiousLp).unwrap();
+        for held in &steps {
+            for (i, (x, cap)) in held.iter().zip(&instance.caps).enumerate() {
+                assert!(*x <= cap + 1e-7 && *x >= cap.min(1.0 / 9.0) - 1e-7, "{held:?}");
+                for (j, other) in held.iter().enumerate().filter(|(j, _)| *j != i) {
+                    let envy = exchange(&instance.demands[i], &instance.demands[j]) * other - x;
+                    assert!(envy < 1e-6 || *x > cap - 1e-6, "{i} envies {j} by {envy}: {held:?}");
+                }
             }
         }
     }

@@ -103,3 +103,12 @@ fn what_would_not_fit_is_refused_with_its_estimate() {
     );
     assert!(check_size(Size { rounds: 1_440, agents: 11, chip_types: 1 }, MEMORY_LIMIT_BYTES).is_ok());
 }
+
+#[test]
+fn the_cautious_program_has_a_solution_in_every_hour_of_philly() {
+    let trace = trace(&hours()[..400], 330);
+    let (cautious, even) = (figures(&trace, "cautious-lp"), figures(&trace, "max-min"));
+    // With one chip type everybody's demand has the same direction: without envy means max-min.
+    assert!((cautious.utilisation - even.utilisation).abs() < 1e-3, "{cautious:?} {even:?}");
+    assert!((cautious.least_welfare - even.least_welfare).abs() < 2e-3, "{cautious:?} {even:?}");
+}
