@@ -1,12 +1,18 @@
 //! Sharing out nodes, tick by tick, among jobs that want to reach a loss before a deadline.
 //!
 //! [`simulation`] is where allocators are trained and measured, [`baselines`] and [`laira`] hold the rules without
-//! networks.
+//! networks. [`need`] foresees what a job still needs, [`greedy`] and [`mara`] decide by it, and [`evaluate`] measures all of
+//! them.
 
 pub mod baselines;
+pub mod evaluate;
 mod followed;
+pub mod greedy;
 pub mod job;
 pub mod laira;
+pub mod mara;
+pub mod need;
+mod net;
 pub mod schedule;
 pub mod simulation;
 

@@ -107,6 +107,12 @@ impl Simulation {
         }
     }
 
+    /// All jobs of the simulation, without it.
+    pub(super) fn into_jobs(mut self) -> Vec<Job> {
+        self.active.append(&mut self.coming);
+        self.active
+    }
+
     /// Data that a job can still get before its deadline, with all nodes that it may have.
     #[must_use]
     pub fn most_data(&self, job: &Job) -> f64 {
