@@ -9,6 +9,7 @@ use policies::sequential::learned::{
     Kind, Provenance, Row, SHIPPED, Trained, WeightsError, evaluate, figures_of, train_all,
 };
 
+use super::nodes_command::{self, MaraTraining, NodesEvaluation};
 use crate::cli::print;
 use crate::error::{AppError, ErrorKind};
 
@@ -17,6 +18,8 @@ use crate::error::{AppError, ErrorKind};
 pub(super) enum Train {
     /// The networks of the learned fair allocator
     Allocator(AllocatorTraining),
+    /// The policy that shares out nodes among jobs with deadlines, and its predictor
+    Mara(MaraTraining),
 }
 
 /// What is evaluated.
@@ -24,6 +27,8 @@ pub(super) enum Train {
 pub(super) enum Evaluate {
     /// The learned fair allocator and the rules without learning, on ten fresh seeds of 400 instances
     Allocator(AllocatorEvaluation),
+    /// All allocators of nodes, on fresh seeds at three loads
+    Nodes(NodesEvaluation),
 }
 
 /// How the learned fair allocator is trained.
@@ -55,6 +60,7 @@ pub(super) struct AllocatorEvaluation {
 pub(super) fn train(what: &Train) -> Result<(), AppError> {
     match what {
         Train::Allocator(args) => train_allocator(args),
+        Train::Mara(args) => nodes_command::train_mara(args),
     }
 }
 
@@ -65,17 +71,18 @@ pub(super) fn train(what: &Train) -> Result<(), AppError> {
 pub(super) fn run_evaluation(what: &Evaluate) -> Result<(), AppError> {
     match what {
         Evaluate::Allocator(args) => evaluate_allocator(args),
+        Evaluate::Nodes(args) => nodes_command::evaluate_nodes(args),
     }
 }
 
 /// A bar on the terminal that says how long it still takes.
-fn bar(message: &'static str) -> Result<ProgressBar, AppError> {
+pub(super) fn bar(message: &'static str) -> Result<ProgressBar, AppError> {
     let style = ProgressStyle::with_template("{msg} {bar:40} {percent} %, {elapsed}, {eta} left");
     Ok(ProgressBar::new(0).with_style(style.map_err(AppError::internal)?).with_message(message))
 }
 
 /// The commit of the working directory, with `-dirty` where something is changed; `unknown` outside of a repository.
-fn commit() -> String {
+pub(super) fn commit() -> String {
     let output = Command::new("git").args(["describe", "--always", "--dirty", "--abbrev=12"]).output();
     let said = output.ok().filter(|output| output.status.success());
     let text = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());

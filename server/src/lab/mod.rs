@@ -9,6 +9,7 @@ pub mod csv_trace;
 mod figures;
 pub mod history;
 mod learning;
+mod nodes_command;
 pub mod shadow;
 pub mod traces;
 pub mod worker;

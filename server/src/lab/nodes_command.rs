@@ -99,7 +99,9 @@ fn measured(trained: &Trained, amount: [usize; 2]) -> Result<Vec<Row>, AppError>
 
 /// The evaluation as Markdown.
 fn table(rows: &[Row]) -> String {
-    let mut text = "| allocator | load | in time | over LARA | MARA over it |\n| --- | ---: | ---: | ---: | ---: |\n".to_owned();
+    let mut text =
+        "| allocator | load | in time | over LARA | MARA over it |\n| --- | ---: | ---: | ---: | ---: |\n"
+            .to_owned();
     for row in rows {
         text.push_str(&format!(
             "| {} | {} | {:.1} ± {:.1} | {:+.1} ± {:.1} | {:+.1} ± {:.1} |\n",

@@ -66,6 +66,7 @@ pub enum WeightsError {
     },
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn damaged(error: impl ToString) -> WeightsError {
     WeightsError::Damaged(error.to_string())
 }
