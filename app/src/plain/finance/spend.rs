@@ -287,7 +287,7 @@ fn rows(page: &SpendPage) -> AnyView {
         <p class="quiet">
             "By quantity: the chip-hours that were charged more or less, at the old average price. By price: the rest of the \
              change. Both are computed for each team and chip type and add up to the change exactly. A change is unusual from \
-             25 % of the row's spend before and from 1 % of all spend of both periods. A period that is not over is compared \
+             25 % of the row's spend before and from 1 % of all spend of both periods, once the market ran in both. A period that is not over is compared \
              with as many days of the one before it."
         </p>
     };

@@ -147,7 +147,11 @@ impl Services {
         let compared = range.compared(&count.calendar, count.now)?;
         let now = filtered(&names, query, totals(&mut tx, &count, &range).await?);
         let before = filtered(&names, query, totals(&mut tx, &count, &compared).await?);
-        let (rows, total) = rows(&names, query.group, &now, &before);
+        let (mut rows, mut total) = rows(&names, query.group, &now, &before);
+        if compared.ends_at <= count.first_at {
+            // Nothing can be unusual beside a time when there was no market.
+            rows.iter_mut().chain([&mut total]).for_each(|row| row.unusual = false);
+        }
         let days = range.days_before(&count.calendar, count.now)?;
         let (days, series) = daily(&mut tx, &count, (&names, query), &rows, &days).await?;
         Ok(SpendView {
