@@ -60,7 +60,7 @@ async fn spend_is_what_the_ledger_says_by_each_group_before_and_after_it_is_roll
             assert_eq!(sum, view.total.global_cost.0, "each grouping has the same total");
             let marked = view.rows.iter().chain([&view.total]).any(|row| row.unusual);
             assert!(!marked, "there was no market before to compare with: {view:?}");
-            assert_eq!((view.period.earlier, view.period.later), (None, None), "its only month");
+            assert_eq!((&view.period.earlier, &view.period.later), (&None, &None), "its only month");
             assert_eq!(view.days.iter().map(|day| day.global_cost.0).sum::<i64>(), sum);
             let series: i64 = view.series.iter().flat_map(|one| &one.global_cost).map(|one| one.0).sum();
             assert_eq!(series, sum);

@@ -143,7 +143,7 @@ fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64, asked: Asked)
         ..OverviewPage::default()
     };
     let is_long = setup.teams.len() > TEAMS_SHOWN;
-    page.search = is_long.then(|| Search { label: "Find teams", name: FIND, words: asked.find });
+    page.search = is_long.then_some(Search { label: "Find teams", name: FIND, words: asked.find });
     page.listings.extend(retire::archived(setup));
     page
 }
