@@ -149,7 +149,6 @@ fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64, asked: Asked)
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 mod tests {
     use super::*;
     use crate::store::entities::{Organisation, Pool};
