@@ -5,7 +5,7 @@ use common::measure::{chip_hours, loss, percent};
 use leptos::prelude::*;
 
 use super::super::form::{FormState, form, hidden, panel};
-use super::super::parts::{fact, warning};
+use super::super::parts::fact;
 use super::bids::{bids, fit, hours};
 use super::{forms_of_a_log, log_fields, plot, refusal, terms_fields, verdict_word};
 use crate::components::time::date_time;
@@ -354,7 +354,7 @@ fn change(page: &PlanPage) -> AnyView {
     let (closed, button) =
         if view.closed { ("no", "Open the plan again") } else { ("yes", "Close the plan") };
     let body = view! {
-        {view.closed.then(|| warning("Closed. Open it again to change it.".to_owned()))}
+        {view.closed.then(|| view! { <p class="quiet">"Open it again to change it."</p> })}
         {(!view.closed).then(|| form(state, &action, fields, "Change the plan"))}
         <form class="form" method="post" action=close_action>
             {hidden("version", &version)} {hidden("closed", closed)}

@@ -105,8 +105,8 @@ pub(super) fn fan(losses: &[PlanLoss], fan: &[PlanFanPoint], target: f64) -> Any
     let room = ((high / low).ln() * 0.04).max(0.02);
     let axes = Axes { x: (0.0, end), y: (low.ln() - room, high.ln() + room), logarithmic: true };
     let rows = marks(low, high).into_iter().map(|mark| row(&axes, mark, loss(mark))).collect_view();
-    let columns =
-        marks(0.0, end).into_iter().map(|mark| column(&axes, mark, chip_hours(mark))).collect_view();
+    let text = |mark: f64| if mark > 0.0 { chip_hours(mark) } else { "0".to_owned() };
+    let columns = marks(0.0, end).into_iter().map(|mark| column(&axes, mark, text(mark))).collect_view();
     let seen: Vec<String> = losses.iter().map(|one| axes.at(one.chip_hours, one.loss)).collect();
     let joined = |of: fn(&PlanFanPoint) -> f64| -> Vec<String> {
         let first = std::iter::once(axes.at(last.chip_hours, last.loss));
@@ -138,6 +138,14 @@ pub(super) fn fan(losses: &[PlanLoss], fan: &[PlanFanPoint], target: f64) -> Any
                 "now"
             </text>
         </svg>
+        {key()}
+    }
+    .into_any()
+}
+
+/// What the lines and the band of the fan are.
+fn key() -> AnyView {
+    view! {
         <ul class="lab-key">
             <li>
                 <svg class="swatch" viewBox="0 0 18 8" width="18" height="8" aria-hidden="true">

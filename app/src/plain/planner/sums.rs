@@ -97,37 +97,37 @@ fn hours(chip_seconds: u64) -> String {
     format::thousands(chip_seconds.div_ceil(3_600))
 }
 
+fn demand_row(row: &PlannedDemand) -> AnyView {
+    view! {
+        <tr>
+            <th scope="row">{row.day.clone()}</th>
+            <td data-label="Chip type">{row.chip_type.to_string()}</td>
+            <td class="num" data-label="Plans">
+                {format::thousands(row.plans)}
+            </td>
+            <td class="num" data-label="Demand">
+                {hours(row.chip_seconds)}
+            </td>
+            <td class="num" data-label="Supply">
+                {hours(row.supply_chip_seconds)}
+            </td>
+            <td class="num" data-label="At one time">
+                {format::chips(row.peak_chips)}
+            </td>
+            <td class="num" data-label="There are">
+                {format::chips(row.supply)}
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
 /// Foreseen demand of open plans, by day and chip type.
 pub fn demand(rows: &[PlannedDemand]) -> AnyView {
     let body = if rows.is_empty() {
         view! { <p class="empty">"No open plan has hours ahead of it."</p> }.into_any()
     } else {
-        let rows = rows
-            .iter()
-            .map(|row| {
-                view! {
-                    <tr>
-                        <th scope="row">{row.day.clone()}</th>
-                        <td data-label="Chip type">{row.chip_type.to_string()}</td>
-                        <td class="num" data-label="Plans">
-                            {format::thousands(row.plans)}
-                        </td>
-                        <td class="num" data-label="Demand">
-                            {hours(row.chip_seconds)}
-                        </td>
-                        <td class="num" data-label="Supply">
-                            {hours(row.supply_chip_seconds)}
-                        </td>
-                        <td class="num" data-label="At one time">
-                            {format::chips(row.peak_chips)}
-                        </td>
-                        <td class="num" data-label="Chips there are">
-                            {format::chips(row.supply)}
-                        </td>
-                    </tr>
-                }
-            })
-            .collect_view();
+        let rows = rows.iter().map(demand_row).collect_view();
         view! {
             <div class="scroll" tabindex="0" role="region" aria-label="Foreseen demand of open plans">
                 <table class="cards" data-sortable="demand">

@@ -114,7 +114,7 @@ fn checked(unit: Unit, points: &[Point], context: Context<'_>) -> Result<Vec<Pla
         match one(point, context) {
             Err(what) => faults.add(unit, point.at, what),
             Ok(None) => {}
-            Ok(Some(loss)) if context.known.contains(&loss) => {}
+            Ok(Some(loss)) if is_known(context.known, &loss) => {}
             Ok(Some(loss)) => {
                 let before = losses.last().map(|(_, loss)| loss).or(context.known.last());
                 match follows(before, &loss) {
@@ -135,6 +135,11 @@ fn checked(unit: Unit, points: &[Point], context: Context<'_>) -> Result<Vec<Pla
         ));
     }
     Ok(losses.into_iter().map(|(_, loss)| loss).collect())
+}
+
+/// Whether a loss was reported before, just so. What is known is in order of steps.
+fn is_known(known: &[PlanLoss], loss: &PlanLoss) -> bool {
+    known.binary_search_by_key(&loss.step, |one| one.step).is_ok_and(|at| known[at] == *loss)
 }
 
 /// A point as a loss; none where nothing had been used yet, which says nothing of what a loss costs.
