@@ -80,7 +80,7 @@ pub struct Effort {
 
 impl Effort {
     /// For one job that somebody looks at.
-    pub const FULL: Self = Self { draws: 64, steps: 16 };
+    pub const FULL: Self = Self { draws: 32, steps: 16 };
     /// For many jobs at each tick of a simulation.
     pub const CHEAP: Self = Self { draws: 16, steps: 4 };
 }

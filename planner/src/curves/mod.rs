@@ -28,6 +28,8 @@ pub enum Family {
     StretchedExponential,
     /// A weighted mean of two of the above.
     Mixed,
+    /// A power law whose exponent changes smoothly at up to two places.
+    Broken,
     /// A power law with slow swings, so that the loss also rises, under heavy noise.
     ReinforcementLearning,
     /// A shifted power law with up to three sudden drops, as when the learning rate is lowered.
@@ -38,14 +40,15 @@ pub enum Family {
 
 impl Family {
     /// The families that predictors are trained on.
-    pub const TRAINING: [Self; 4] =
-        [Self::Power, Self::ShiftedPower, Self::StretchedExponential, Self::Mixed];
+    pub const TRAINING: [Self; 5] =
+        [Self::Power, Self::ShiftedPower, Self::StretchedExponential, Self::Mixed, Self::Broken];
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Power,
         Self::ShiftedPower,
         Self::StretchedExponential,
         Self::Mixed,
+        Self::Broken,
         Self::ReinforcementLearning,
         Self::Vision,
         Self::PlateauThenDrop,
@@ -59,6 +62,7 @@ impl Family {
             Self::ShiftedPower => "shifted power",
             Self::StretchedExponential => "stretched exponential",
             Self::Mixed => "mixed",
+            Self::Broken => "broken power",
             Self::ReinforcementLearning => "reinforcement learning",
             Self::Vision => "vision",
             Self::PlateauThenDrop => "plateau, then drop",

@@ -13,14 +13,26 @@ pub(super) enum Shape {
     Power { floor: f64, shift: f64, exponent: f64 },
     /// `floor + exp(−(s / scale)^exponent)`.
     Stretched { floor: f64, scale: f64, exponent: f64 },
+    /// `floor + s^(−exponent) Π (1 + (s / data)^sharpness)^(−exponent / sharpness)`.
+    Broken { floor: f64, exponent: f64, breaks: [Break; 2] },
     /// `share` of the first and the rest of the second.
     Mixed { share: f64, parts: Box<[Shape; 2]> },
     /// A form times `exp(Σ size · sin(pace · ln s + phase))`.
     Swinging { form: Box<Shape>, swings: [Swing; 3] },
+    /// A form whose loss sinks to `factor` of it about `data`, the more suddenly the larger `sharpness`.
+    Sinking { form: Box<Shape>, data: f64, factor: f64, sharpness: f64 },
     /// A form whose loss shrinks to `factor` of it soon after each `data`.
     Dropping { form: Box<Shape>, drops: [Drop; 3] },
     /// A form on top of a plateau that gives way at `data`, the more suddenly the larger `sharpness`.
     Plateau { form: Box<Shape>, height: f64, data: f64, sharpness: f64 },
+}
+
+/// A change of the exponent of a power law.
+#[derive(Clone, Debug)]
+pub(super) struct Break {
+    data: f64,
+    exponent: f64,
+    sharpness: f64,
 }
 
 /// A slow swing of the loss, in the logarithm of data.
@@ -60,6 +72,19 @@ impl Shape {
                 exponent: random.random_range(0.35..1.0),
             },
             Family::Mixed => Self::draw_mixed(random),
+            Family::Broken => {
+                let mut change = || Break {
+                    data: log_uniform(random, 0.1, 30.0),
+                    exponent: log_uniform(random, 0.1, 2.0),
+                    sharpness: log_uniform(random, 1.5, 16.0),
+                };
+                let breaks = [change(), change()];
+                Self::Broken {
+                    floor: log_uniform(random, 0.01, 0.5),
+                    exponent: random.random_range(0.1..0.6),
+                    breaks,
+                }
+            }
             Family::ReinforcementLearning => {
                 let form = Self::Power {
                     floor: log_uniform(random, 0.05, 0.8),
@@ -110,9 +135,36 @@ impl Shape {
         Self::Dropping { form: Box::new(form), drops }
     }
 
+    /// The same form with slow swings of at most `most` each.
+    pub(super) fn swinging(self, most: f64, random: &mut ChaCha8Rng) -> Self {
+        let mut swing = || Swing {
+            size: log_uniform(random, most / 10.0, most),
+            pace: random.random_range(4.0..14.0),
+            phase: random.random_range(0.0..std::f64::consts::TAU),
+        };
+        let swings = [swing(), swing(), swing()];
+        Self::Swinging { form: Box::new(self), swings }
+    }
+
+    /// The same form that sinks by at most four tenths somewhere.
+    pub(super) fn sinking(self, random: &mut ChaCha8Rng) -> Self {
+        Self::Sinking {
+            form: Box::new(self),
+            data: log_uniform(random, 0.1, 30.0),
+            factor: random.random_range(0.6..0.95),
+            sharpness: log_uniform(random, 3.0, 30.0),
+        }
+    }
+
     pub(super) fn at(&self, data: f64) -> f64 {
         match self {
             Self::Power { floor, shift, exponent } => floor + (data + shift).powf(-exponent),
+            Self::Broken { floor, exponent, breaks } => {
+                let smooth = |at: &Break| {
+                    (1.0 + (data / at.data).powf(at.sharpness)).powf(-at.exponent / at.sharpness)
+                };
+                floor + data.powf(-exponent) * breaks.iter().map(smooth).product::<f64>()
+            }
             Self::Stretched { floor, scale, exponent } => floor + (-(data / scale).powf(*exponent)).exp(),
             Self::Mixed { share, parts } => share * parts[0].at(data) + (1.0 - share) * parts[1].at(data),
             Self::Swinging { form, swings } => {
@@ -121,6 +173,9 @@ impl Shape {
                     .map(|swing| swing.size * (swing.pace * data.ln() + swing.phase).sin())
                     .sum();
                 form.at(data) * swing.exp()
+            }
+            Self::Sinking { form, data: at, factor, sharpness } => {
+                form.at(data) * (factor + (1.0 - factor) / (1.0 + (data / at).powf(*sharpness)))
             }
             Self::Dropping { form, drops } => drops
                 .iter()

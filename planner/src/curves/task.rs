@@ -66,9 +66,37 @@ impl Task {
         LossLog::new((1..=points).map(&mut point).collect()).ok()
     }
 
-    /// A task of one of the training families, each as likely.
+    /// The same task with a target below all that the curve reaches in 32 times the data so far.
+    #[must_use]
+    pub fn out_of_reach(mut self, random: &mut ChaCha8Rng) -> Self {
+        let now = self.log.last().data;
+        let lowest = (0..=100).map(|at| self.curve.loss(now * 32.0_f64.powf(f64::from(at) / 100.0)));
+        self.target = lowest.fold(f64::INFINITY, f64::min) * random.random_range(0.3..0.8);
+        self.remaining = f64::INFINITY;
+        self
+    }
+
+    /// A task to learn from: of one of the training families, each as likely, with noise up to that of reinforcement
+    /// learning, so that noise by itself is nothing new.
     #[must_use]
     pub fn draw_training(random: &mut ChaCha8Rng) -> Self {
-        Self::draw(Family::TRAINING[random.random_range(0..Family::TRAINING.len())], random)
+        loop {
+            let family = Family::TRAINING[random.random_range(0..Family::TRAINING.len())];
+            let mut curve = Curve::draw(family, random);
+            if random.random_bool(0.5) {
+                curve.noise = log_uniform(random, 0.005, 0.12);
+                if random.random_bool(0.6) {
+                    curve.shape = curve.shape.swinging(0.08, random);
+                }
+                for _ in 0..2 {
+                    if random.random_bool(0.4) {
+                        curve.shape = curve.shape.sinking(random);
+                    }
+                }
+            }
+            if let Some(task) = Self::try_draw(curve, random) {
+                return task;
+            }
+        }
     }
 }

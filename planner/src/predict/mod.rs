@@ -1,14 +1,17 @@
 //! Predictors of the data that is left, from LARA's line to the flow.
 
+mod calibrate;
+pub mod evaluate;
+mod flow;
 pub mod kalman;
 pub mod least_squares;
 mod offset_power;
 mod past;
 pub mod score;
 
-use crate::forecast::{FanPoint, Forecast, ForecastError, Job, Predictor, Remark, Spoke};
+use crate::forecast::{Effort, Forecast, ForecastError, Job, Predictor, Remark};
 use crate::log::LossLog;
-use offset_power::Draws;
+pub use flow::{FlowPredictor, Plan, Provenance, VERSION};
 pub use offset_power::OffsetPower;
 use past::{Past, REACH};
 
@@ -24,41 +27,54 @@ pub(crate) fn horizon(nth: usize) -> f64 {
     REACH.ln() * (nth + 1) as f64 / HORIZONS as f64
 }
 
-/// The best predictor that there is.
+/// The best predictor that there is: the flow, or the offset power law when the flow's weights cannot be used. What
+/// it says then has a remark of why.
 ///
 /// # Errors
 /// None of the predictors can be used.
 pub fn shipped() -> Result<Box<dyn Predictor>, ForecastError> {
-    Ok(Box::new(OffsetPower))
+    Ok(or_fall_back(FlowPredictor::built_in()))
 }
 
-/// Makes a forecast of drawn curves.
-fn assemble(job: &Job<'_>, past: &Past, mut draws: Draws, spoke: Spoke, unlike_training: bool) -> Forecast {
-    let mut remarks = mixed_units(job.log);
-    draws.remaining.sort_by(f64::total_cmp);
-    if job.log.last().loss <= job.target {
-        draws.remaining = vec![0.0];
-        remarks.push(Remark::TargetMet);
-    } else {
-        let reaching = draws.remaining.iter().filter(|left| left.is_finite()).count();
-        if falls(past) {
-            if (reaching as f64) < HARDLY * draws.remaining.len() as f64 {
-                remarks.push(Remark::OutOfReach);
-            }
-        } else {
-            remarks.push(Remark::NotFalling);
+/// The flow if it could be read, otherwise the offset power law, which says why.
+#[must_use]
+pub fn or_fall_back(flow: Result<FlowPredictor, ForecastError>) -> Box<dyn Predictor> {
+    match flow {
+        Ok(flow) => Box::new(flow),
+        Err(error) => Box::new(FallBack(error)),
+    }
+}
+
+/// The offset power law in the place of a flow that cannot be used.
+struct FallBack(ForecastError);
+
+impl Predictor for FallBack {
+    fn forecast_all(
+        &self,
+        jobs: &[Job<'_>],
+        effort: Effort,
+        seed: u64,
+    ) -> Result<Vec<Forecast>, ForecastError> {
+        let mut forecasts = OffsetPower.forecast_all(jobs, effort, seed)?;
+        for forecast in &mut forecasts {
+            forecast.remarks.push(Remark::WeightsUnusable(self.0.to_string()));
         }
+        Ok(forecasts)
     }
-    if unlike_training {
-        remarks.push(Remark::UnlikeTraining);
+}
+
+/// What a reader should know of a job of whose drawn curves, before calibration, a part `reached` (0 to 1) gets to the
+/// target.
+fn remarks(job: &Job<'_>, past: &Past, reached: f64) -> Vec<Remark> {
+    let mut remarks = mixed_units(job.log);
+    if job.log.last().loss <= job.target {
+        remarks.push(Remark::TargetMet);
+    } else if !falls(past) {
+        remarks.push(Remark::NotFalling);
+    } else if reached < HARDLY {
+        remarks.push(Remark::OutOfReach);
     }
-    let fan = (0..HORIZONS).map(|nth| {
-        let mut losses: Vec<f64> = draws.curves.iter().map(|curve| curve[nth].exp()).collect();
-        losses.sort_by(f64::total_cmp);
-        let at = |p: f64| losses[(p * (losses.len() - 1) as f64).round() as usize];
-        FanPoint { data: past.now * horizon(nth).exp(), p10: at(0.1), p50: at(0.5), p90: at(0.9) }
-    });
-    Forecast { fan: fan.collect(), remaining: draws.remaining, spoke, unlike_training, remarks }
+    remarks
 }
 
 /// The newer half of the bins lies below the older one by more than noise explains.

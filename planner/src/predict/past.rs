@@ -30,6 +30,8 @@ pub(crate) struct Past {
     pub bins: Vec<Bin>,
     /// Standard deviation of ln(loss) from point to point.
     pub noise: f64,
+    /// Data of the oldest point that is looked at, as ln(data / newest data).
+    pub oldest: f64,
     /// Distance of the two newest points, in data.
     pub step: f64,
 }
@@ -52,6 +54,7 @@ impl Past {
             now,
             bins,
             noise: noise(recent.iter().map(|point| (point.data, point.loss.ln()))),
+            oldest: (recent[0].data / now).ln().max(-REACH.ln()),
             step: now - recent[recent.len() - 2].data,
         }
     }
@@ -59,6 +62,22 @@ impl Past {
     /// Logarithm of the loss now: the mean of the newest bin.
     pub(crate) fn level(&self) -> f64 {
         self.bins.last().map_or(0.0, |bin| bin.y)
+    }
+
+    /// The logarithm of the loss in the middle of each bin, from the oldest, relative to [`Past::level`]: between the
+    /// bins with points by straight lines, and before the oldest of them as there.
+    pub(crate) fn profile(&self) -> [f64; BINS] {
+        let level = self.level();
+        let mut at = 0;
+        std::array::from_fn(|nth| {
+            let x = -REACH.ln() * (BINS - nth) as f64 / BINS as f64 + REACH.ln() / (2 * BINS) as f64;
+            while at + 1 < self.bins.len() && self.bins[at + 1].x <= x {
+                at += 1;
+            }
+            let (here, next) = (self.bins[at], self.bins[(at + 1).min(self.bins.len() - 1)]);
+            let part = if next.x > here.x { ((x - here.x) / (next.x - here.x)).clamp(0.0, 1.0) } else { 0.0 };
+            here.y + (next.y - here.y) * part - level
+        })
     }
 }
 
