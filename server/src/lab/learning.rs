@@ -10,6 +10,7 @@ use policies::sequential::learned::{
 };
 
 use super::nodes_command::{self, MaraTraining, NodesEvaluation};
+use super::planner_command::{self, PredictorEvaluation, PredictorTraining};
 use crate::cli::print;
 use crate::error::{AppError, ErrorKind};
 
@@ -20,6 +21,8 @@ pub(super) enum Train {
     Allocator(AllocatorTraining),
     /// The policy that shares out nodes among jobs with deadlines, and its predictor
     Mara(MaraTraining),
+    /// The planner's predictor of loss curves: conditional flow matching and its calibration
+    Predictor(PredictorTraining),
 }
 
 /// What is evaluated.
@@ -29,6 +32,8 @@ pub(super) enum Evaluate {
     Allocator(AllocatorEvaluation),
     /// All allocators of nodes, on fresh seeds at three loads
     Nodes(NodesEvaluation),
+    /// The planner's predictor of loss curves, on curves that it never saw
+    Predictor(PredictorEvaluation),
 }
 
 /// How the learned fair allocator is trained.
@@ -61,6 +66,7 @@ pub(super) fn train(what: &Train) -> Result<(), AppError> {
     match what {
         Train::Allocator(args) => train_allocator(args),
         Train::Mara(args) => nodes_command::train_mara(args),
+        Train::Predictor(args) => planner_command::train_predictor(args),
     }
 }
 
@@ -72,6 +78,7 @@ pub(super) fn run_evaluation(what: &Evaluate) -> Result<(), AppError> {
     match what {
         Evaluate::Allocator(args) => evaluate_allocator(args),
         Evaluate::Nodes(args) => nodes_command::evaluate_nodes(args),
+        Evaluate::Predictor(args) => planner_command::evaluate_predictor(args),
     }
 }
 

@@ -10,6 +10,7 @@ mod figures;
 pub mod history;
 mod learning;
 mod nodes_command;
+mod planner_command;
 pub mod shadow;
 pub mod traces;
 pub mod worker;
