@@ -229,6 +229,9 @@ impl Calibration {
         };
         let familiar = near.iter().filter(|finished| finished.familiar).count() as f64 / count as f64;
         let unlike_training = familiar < FAMILIAR && raw.misfit > MISFIT;
+        // Where the flow says "never", its median stays never: the finished curves that did reach such a target are
+        // what P10 is for.
+        let middle = if raw.reached < HARDLY { 0.0 } else { at(0.5, &|near| near.flow[1]) };
         let wanted = near.iter().map(|finished| finished.features[GAP]).sum::<f64>() / count as f64;
         if raw.reached < HARDLY && raw.features[GAP] < wanted - DEEPER {
             // None of the finished curves wanted so low a loss, so that they say nothing of when it is reached.
@@ -237,11 +240,7 @@ impl Calibration {
         let doubtful = unlike_training || raw.reached < SELDOM;
         let [low, high] = if doubtful { DOUBTFUL_LEVELS } else { LEVELS };
         Moves {
-            flow: [
-                at(low, &|near| near.flow[0]),
-                at(0.5, &|near| near.flow[1]),
-                at(high, &|near| near.flow[2]),
-            ],
+            flow: [at(low, &|near| near.flow[0]), middle, at(high, &|near| near.flow[2])],
             offset: [at(low, &|near| near.offset[0]), at(high, &|near| near.offset[1])],
             fan: [at(0.1, &|near| near.fan[0]), at(0.9, &|near| near.fan[1])],
             unlike_training,
