@@ -1,6 +1,6 @@
 //! Made-up loss curves whose end is known, to train predictors on and to measure them with.
 //!
-//! [recon] Four families are trained on: power laws with a floor, shifted power laws, stretched exponentials, and
+//! \[recon\] Four families are trained on: power laws with a floor, shifted power laws, stretched exponentials, and
 //! mixtures of two of them. Three more are for tests: noisy reinforcement learning whose loss also rises, vision with
 //! drops of the learning rate, and a plateau with a drop that nothing announces. Losses have no unit and neither has
 //! data: a curve can be stretched to any need.

@@ -1,7 +1,7 @@
 //! The rules that MARA is measured against: first come, uniform, earliest deadline, LARA, and the oracle; LaiRA is next
 //! door.
 //!
-//! [paper] LARA foresees demands by weighted least squares and plans by Moore and Hodgson's rule. [recon] A job without a
+//! \[paper\] LARA foresees demands by weighted least squares and plans by Moore and Hodgson's rule. \[recon\] A job without a
 //! log is taken for one of median need; a job never gets more nodes than its demand takes in this tick.
 
 use candle_core::Result;

@@ -1,6 +1,6 @@
 //! The marginal-probability greedy.
 //!
-//! [recon] Each node in turn goes where it brings most: to the job with the largest P(finish) per expected node-tick, with
+//! \[recon\] Each node in turn goes where it brings most: to the job with the largest P(finish) per expected node-tick, with
 //! as many nodes as make that largest. That is `value · P − price · node-ticks` at the price at which the last node just
 //! pays, so no price has to be chosen for a load. A job below [`HOPELESS`] with all its nodes gets none, and a node goes
 //! to a job that held none only for a gain above [`SWITCH`].

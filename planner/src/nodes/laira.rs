@@ -1,7 +1,7 @@
 //! LaiRA: jobs that its filter holds for feasible run in slices, whose length a controller sets.
 //!
-//! [paper] Feasibility by the filter, slices of a proportional-derivative controller, priority by the rate needed
-//! against the rate predicted. [recon] The rate needed is the data left by the filter over the ticks left; the rate
+//! \[paper\] Feasibility by the filter, slices of a proportional-derivative controller, priority by the rate needed
+//! against the rate predicted. \[recon\] The rate needed is the data left by the filter over the ticks left; the rate
 //! predicted is what the job's nodes add; their ratio is how late the job is. A late job gets a longer slice, and a
 //! longer one still while it falls further behind. Of the jobs that still seem feasible the latest goes first, after those
 //! whose slice runs: what keeps it from beginning everything and ending nothing.

@@ -1,7 +1,7 @@
 //! Jobs that arrive over time and share a few nodes, tick by tick.
 //!
-//! [paper] Jobs arrive over time, each must reach a loss before a deadline, and what it needs is not known; the reward is
-//! 1 per job in time, plus what a potential of the active jobs' progress grew, so that its sum is the jobs done. [recon]
+//! \[paper\] Jobs arrive over time, each must reach a loss before a deadline, and what it needs is not known; the reward is
+//! 1 per job in time, plus what a potential of the active jobs' progress grew, so that its sum is the jobs done. \[recon\]
 //! All numbers: needs, deadlines in proportion to them, noise, and how much a load of 1 asks for. The last is such that
 //! the rules without learning end as many jobs as in the measurements that this simulator follows. Deadlines tell of
 //! needs, within a factor of 3.3; an allocator may use that, as it may where people set deadlines.

@@ -1,6 +1,6 @@
 //! Split-conformal calibration among curves that look alike.
 //!
-//! At serving time nobody knows the family of a curve, so the band cannot be calibrated by family. [recon] It is
+//! At serving time nobody knows the family of a curve, so the band cannot be calibrated by family. \[recon\] It is
 //! calibrated by what can be seen: the file of weights carries finished curves (of seeds that the network never saw)
 //! with a few features (`Raw`) and by how much the raw quantiles missed the truth. A forecast moves its P10, P50
 //! and P90 by the 10, 50 and 90 % quantiles of the misses of the curves nearest to it. That is split-conformal

@@ -1,7 +1,7 @@
 //! LaiRA's predictor: LARA's line, whose coefficients move, followed by a Kalman filter.
 //!
-//! [paper] A state of (θ, θ̇, θ̈) with the transition of constant acceleration, observed through
-//! `ln ℓ = θ₂ + θ₁ ln s`, and looked ahead to the deadline. [recon] Each of θ₁ and θ₂ has a speed and an acceleration;
+//! \[paper\] A state of (θ, θ̇, θ̈) with the transition of constant acceleration, observed through
+//! `ln ℓ = θ₂ + θ₁ ln s`, and looked ahead to the deadline. \[recon\] Each of θ₁ and θ₂ has a speed and an acceleration;
 //! the filter's clock is `ln s`, on which learning curves bend evenly, so that looking ahead is a short step, not
 //! hundreds; x is measured from the first point, so that θ₂ is the level there; acceleration is what noise
 //! moves; and the look-ahead goes at most [`FARTHEST`] beyond the newest point, for a square grows faster than any

@@ -1,7 +1,7 @@
 //! LARA's predictor: a straight line through the logarithms, newer points counting more.
 //!
-//! [paper] `ln ℓ = θ₂ + θ₁ ln s` by weighted least squares with discount γ and ridge λ; the data left is
-//! `exp((ln ε − θ₂) / θ₁) − s`, infinite unless `θ₁ < 0`. [recon] The discount is per point and the ridge holds the
+//! \[paper\] `ln ℓ = θ₂ + θ₁ ln s` by weighted least squares with discount γ and ridge λ; the data left is
+//! `exp((ln ε − θ₂) / θ₁) − s`, infinite unless `θ₁ < 0`. \[recon\] The discount is per point and the ridge holds the
 //! slope alone: pulled towards 0, the level would depend on the unit of the loss.
 
 use crate::log::{LossLog, LossPoint};

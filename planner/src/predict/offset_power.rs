@@ -1,7 +1,7 @@
 //! The offset power law `ℓ(s) = c + a s^(−α)`: the parametric predictor, and the fall-back of the learned one.
 //!
-//! [recon] For each floor c of a grid a weighted least-squares line through ln(ℓ − c) by ln s, as LARA fits it for
-//! c = 0 [paper]; the bins of the past are its points. The grid's floors are weighted by how well they explain the
+//! \[recon\] For each floor c of a grid a weighted least-squares line through ln(ℓ − c) by ln s, as LARA fits it for
+//! c = 0 \[paper\]; the bins of the past are its points. The grid's floors are weighted by how well they explain the
 //! losses (profile likelihood), and each drawn curve takes a floor by that weight and a line by its covariance. So the
 //! band is what the fit does not know about its own numbers. It does not know that the curve may be of another form:
 //! alone, a forecast by this law therefore moves its quantiles by what made them hold as often as they say on the

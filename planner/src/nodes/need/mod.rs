@@ -1,7 +1,7 @@
 //! What a job still needs, as probabilities: a small network that stands for the flow where a tick asks about tens of
 //! jobs.
 //!
-//! [recon] All of it. It is no flow and not distilled from one: it is trained on the same kind of curves, for the one
+//! \[recon\] All of it. It is no flow and not distilled from one: it is trained on the same kind of curves, for the one
 //! question that an allocator asks. Input is the log in 16 bins of the logarithm of data, relative to the target, and the length that the
 //! job's owner gave it; output are probabilities of 40 intervals of the remaining data, relative to what one node adds
 //! from the job's begin to its deadline. Trained by cross-entropy on simulated jobs at random ages. A job's prediction changes with its log

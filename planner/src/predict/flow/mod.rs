@@ -1,6 +1,6 @@
 //! Conditional flow matching: draws futures of a loss curve, given its past.
 //!
-//! [paper] MARA foresees loss trajectories by conditional flow matching. [recon] All of the rest: what is conditioned
+//! \[paper\] MARA foresees loss trajectories by conditional flow matching. \[recon\] All of the rest: what is conditioned
 //! on and foreseen (`condition`), the network (`network`), the straight path `x_t = (1 − t) x_0 + t x_1` from noise
 //! `x_0` to the future `x_1` with the velocity `x_1 − x_0` to learn (`train`), and Euler's steps along it here. What
 //! the flow draws is calibrated (`calibrate`) before anybody sees it.
