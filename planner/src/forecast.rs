@@ -137,11 +137,19 @@ impl Forecast {
         from + (self.remaining[low as usize + 1] - from) * part
     }
 
-    /// The probability (0 to 1) that so much more data is enough.
+    /// The probability (0 to 1) that so much more data is enough: what [`Forecast::quantile`] turns around, so that the
+    /// data that is enough with 80 % is said to be enough with 80 %.
     #[must_use]
     pub fn finish_within(&self, data: f64) -> f64 {
-        let done = self.remaining.iter().filter(|left| **left <= data).count();
-        done as f64 / self.remaining.len() as f64
+        let done = self.remaining.partition_point(|left| *left <= data);
+        match (done.checked_sub(1).map(|last| self.remaining[last]), self.remaining.get(done)) {
+            (None, _) => 0.0,
+            (Some(_), None) => 1.0,
+            (Some(below), Some(above)) => {
+                let part = if above.is_finite() { (data - below) / (above - below) } else { 0.0 };
+                ((done - 1) as f64 + part) / (self.remaining.len() - 1) as f64
+            }
+        }
     }
 }
 
@@ -184,5 +192,34 @@ pub trait Predictor: Send + Sync {
     fn forecast(&self, log: &LossLog, target: f64, seed: u64) -> Result<Forecast, ForecastError> {
         let mut forecasts = self.forecast_all(&[Job { log, target }], Effort::FULL, seed)?;
         forecasts.pop().ok_or_else(|| ForecastError::Weights("no answer for the job".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forecast(remaining: Vec<f64>) -> Forecast {
+        let (fan, remarks) = (Vec::new(), Vec::new());
+        Forecast { remaining, fan, spoke: Spoke::Flow, unlike_training: false, remarks }
+    }
+
+    #[test]
+    fn chance_and_quantile_are_each_other_turned_around() {
+        let forecast = forecast(vec![1.0, 2.0, 2.0, 4.0, 8.0]);
+        for p in [0.0, 0.1, 0.25, 0.6, 0.8, 0.95, 1.0] {
+            let chance = forecast.finish_within(forecast.quantile(p));
+            // A step of the draws is reached as a whole.
+            let wanted = if (0.25..0.5).contains(&p) { 0.5 } else { p };
+            assert!((chance - wanted).abs() < 1e-12, "{p}: {chance}");
+        }
+        assert_eq!((forecast.finish_within(0.5), forecast.finish_within(9.0)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn draws_that_never_reach_the_target_leave_a_chance_below_one() {
+        let forecast = forecast(vec![1.0, 2.0, f64::INFINITY]);
+        assert_eq!((forecast.finish_within(1e9), forecast.quantile(0.9)), (0.5, f64::INFINITY));
+        assert_eq!(Forecast { remaining: vec![f64::INFINITY], ..forecast }.finish_within(1e9), 0.0);
     }
 }
