@@ -3,7 +3,7 @@
 //! \[recon\] Each node in turn goes where it brings most: to the job with the largest P(finish) per expected node-tick, with
 //! as many nodes as make that largest. That is `value · P − price · node-ticks` at the price at which the last node just
 //! pays, so no price has to be chosen for a load. A job below [`HOPELESS`] with all its nodes gets none, and a node goes
-//! to a job that held none only for a gain above [`SWITCH`].
+//! to a job that held none only for a gain above a threshold.
 
 use candle_core::Result;
 

@@ -93,7 +93,9 @@ fn what_cannot_finish_is_said_and_nothing_is_bid() {
 fn what_may_not_finish_takes_every_hour() {
     let made = forecast(&even(), &inputs("2026-11-30T18:00:00Z")).unwrap();
     assert_eq!((made.verdict, made.windows.len()), (PlanVerdict::Uncertain, 1), "{}", made.verdict_words);
-    assert!((made.covered_chip_hours - 512.0).abs() < 1e-6 && (made.chance_with_bids - 0.5).abs() < 1e-6);
+    assert!((made.covered_chip_hours - 512.0).abs() < 1e-6);
+    // 512 lies 12 % of the way from the fifth of ten draws to the sixth.
+    assert!((made.chance_with_bids - 4.12 / 9.0).abs() < 1e-6, "{}", made.chance_with_bids);
 }
 
 #[test]
