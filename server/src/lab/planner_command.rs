@@ -116,7 +116,11 @@ pub(super) fn evaluate_predictor(args: &PredictorEvaluation) -> Result<(), AppEr
     text.push_str("| curves | WLS error | offset power error | flow error | of WLS's | coverage 10–90 % | later than P90 | flagged | Brier |\n");
     text.push_str("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for row in evaluate::summary(&scores) {
-        let cell = |figure: &Figure| format!("{:.3} ± {:.3}", figure.mean, figure.interval);
+        // The median of the offset power law's misses is infinite where it says "never" of most curves.
+        let cell = |figure: &Figure| match figure.mean.is_finite() {
+            true => format!("{:.3} ± {:.3}", figure.mean, figure.interval),
+            false => "∞".to_owned(),
+        };
         let cells: Vec<String> = row.figures().iter().map(cell).collect();
         text.push_str(&format!("| {} | {} |\n", row.name, cells.join(" | ")));
     }
