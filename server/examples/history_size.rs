@@ -101,6 +101,7 @@ fn setup(teams: u64) -> Setup {
         name: (*id).to_owned(),
         shared: Chips(*shared),
         reserve_price: Price(0),
+        list_price: None,
         retired: false,
     };
     let pool = |number: u64| Pool {

@@ -126,6 +126,15 @@ async fn buttons_of_the_form_work_without_scripts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn t107_the_form_says_where_the_market_is_dearer_than_the_list_price() {
+    let page = post(Full, "/bids/new?team=rl", &GOOD.replace("do=place", "do=look")).await;
+    let text = page.text();
+    assert!(text.contains("H100 · 2.394001 · above its list price 1.50 · 123 idle"), "{text}");
+    assert!(text.contains("A100 80 · 0.731004 · 123 idle"), "cheaper than its list price: {text}");
+    assert!(text.contains("List price 1.50") && text.contains("less than the price here"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_shows_what_changed_and_keeps_what_was_typed() {
     let original = "name=grid&chip_type=H100&chips=64&min_chips=&limit_kind=at&limit=1.20";
     let fields = GOOD.replace(

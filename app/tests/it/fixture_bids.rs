@@ -113,6 +113,7 @@ pub(crate) fn view(market: Fixture, clock: MarketClock, query: BidsQuery) -> Res
         chip_type: chip(id),
         name: id.replace('-', " "),
         local_price: price.map(Price),
+        list_price: Some(Price(1_500_000)),
         supply: Chips(4_096),
         idle: Chips(123),
         most_chips: Chips(3_200),
@@ -184,6 +185,7 @@ pub(crate) fn preview(bid: &PreviewBid) -> BidPreview {
         now: now(chips.0, 0, Reason::Filled, "It has all chips it asks for."),
         cost_per_hour: MicroCredits(57_456_024),
         cost_of_work: bid.terms.work_chip_seconds.map(|_| MicroCredits(172_368_072)),
+        list_price: Some(Price(1_500_000)),
         funds: TeamFunds { lasts_seconds: Some(58_140), ..funds() },
         losers: vec![PreviewLoser {
             bid: BidId::new("0193-2").unwrap(),

@@ -91,6 +91,9 @@ pub struct BidChipType {
     pub name: String,
     /// What the pool pays now, in local credits per chip-hour; absent: nobody of the pool could be priced.
     pub local_price: Option<Price>,
+    /// What a chip-hour costs outside the market, in local credits; absent: nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_price: Option<Price>,
     /// All chips of it.
     pub supply: Chips,
     /// Chips nobody uses.
@@ -445,6 +448,9 @@ pub struct BidPreview {
     pub cost_per_hour: MicroCredits,
     /// What all its work would cost at that price, in local credits; absent without a work estimate or a price.
     pub cost_of_work: Option<MicroCredits>,
+    /// What a chip-hour of the chip type it chose costs outside the market, in local credits; absent: nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_price: Option<Price>,
     /// The team's money with it.
     pub funds: TeamFunds,
     /// Bids of the team that would lose chips, in the order of the queue.

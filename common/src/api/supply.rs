@@ -30,6 +30,14 @@ pub enum SupplyEdit {
         /// Global credits per chip-hour; "0.00" is none.
         reserve_price: Price,
     },
+    /// What a chip-hour of a type costs outside the market, to compare with. No clearing depends on it.
+    ListPrice {
+        /// The chip type.
+        chip_type: ChipTypeId,
+        /// Global credits per chip-hour, above 0; absent: not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        list_price: Option<Price>,
+    },
     /// What a pool lends of its idle chips.
     Lending {
         /// The pool.
@@ -68,6 +76,11 @@ pub struct SuppliedType {
     pub reserve_price: Price,
     /// Version of the reserve price, for `If-Match`.
     pub reserve_version: String,
+    /// What a chip-hour costs outside the market, in global credits; absent: nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_price: Option<Price>,
+    /// Version of the list price, for `If-Match`.
+    pub list_version: String,
     /// The shared chips first, then those of each pool that owns some.
     pub holdings: Vec<Holding>,
 }

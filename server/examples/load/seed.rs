@@ -76,6 +76,7 @@ fn setup(teams: usize, bids: usize) -> Setup {
         name: format!("Type {nth}"),
         shared: chips,
         reserve_price: Price(0),
+        list_price: None,
         retired: false,
     };
     let pool = |nth| Pool {

@@ -62,6 +62,7 @@ impl Market {
             name: id.to_owned(),
             shared,
             reserve_price: Price(self.below(3) * 100_000),
+            list_price: None,
             retired: false,
         }
     }

@@ -75,6 +75,7 @@ fn setup(plan: &crate::trace::organisation::Organisation, stretch: &Stretch) -> 
         name: plan.name.clone(),
         shared: plan.shared,
         reserve_price: common::money::Price(0),
+        list_price: None,
         retired: false,
     };
     let pool = |plan: &crate::trace::organisation::PoolPlan| Pool {

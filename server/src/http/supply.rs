@@ -136,7 +136,7 @@ pub(super) fn known(headers: &HeaderMap) -> Option<&str> {
     (value != "*").then(|| value.trim_matches('"'))
 }
 
-/// Sets chips, a reserve price or lending: from the next cycle on, or with `at` at a time to come. `If-Match` takes the
+/// Sets chips, a reserve price, a list price or lending: from the next cycle on, or with `at` at a time to come. `If-Match` takes the
 /// version of what is set, as `GET /supply` says it; without it whatever is there is changed.
 #[utoipa::path(
     post, path = "/supply/changes", tag = "supply",
@@ -264,6 +264,7 @@ impl Table for SupplyView {
             "under_maintenance_chips",
             "in_force_chips",
             "reserve_price_credits_per_chip_hour",
+            "list_price_credits_per_chip_hour",
         ]
     }
 
@@ -276,6 +277,7 @@ impl Table for SupplyView {
                 holding.under_maintenance.to_string(),
                 holding.in_force.to_string(),
                 chip_type.reserve_price.to_string(),
+                cell(chip_type.list_price),
             ]
         };
         let types = self.chip_types.iter();

@@ -64,6 +64,8 @@ pub struct ChipType {
     pub shared: Chips,
     /// Floor of the reference price in global credits per chip-hour.
     pub reserve_price: Price,
+    /// What a chip-hour costs outside the market, in global credits; above 0. None: nobody said.
+    pub list_price: Option<Price>,
     /// It takes no new bids and is on the market only as long as a live bid names it.
     pub retired: bool,
 }
@@ -237,7 +239,7 @@ impl Versioned for Organisation {
 impl Versioned for ChipType {
     versioned!(
         ChipType, "chip_type_version", same: "newer.id = old.id", key: "id",
-        columns: "id, name, shared, reserve_price, retired", parameters: "$1, $2, $3, $4, $5", at: "$6"
+        columns: "id, name, shared, reserve_price, list_price, retired", parameters: "$1, $2, $3, $4, $5, $6", at: "$7"
     );
 
     fn from_row(row: &mut Row) -> Result<Self, AppError> {
@@ -246,13 +248,21 @@ impl Versioned for ChipType {
             name: row.text()?,
             shared: Chips(row.unsigned()?),
             reserve_price: Price(row.unsigned()?),
+            list_price: row.optional_unsigned()?.map(Price),
             retired: row.flag()?,
         })
     }
 
     fn to_values(&self) -> Vec<Value> {
-        values![self.id.as_str(), self.name.as_str(), self.shared.0, self.reserve_price.0, self.retired]
-            .into()
+        values![
+            self.id.as_str(),
+            self.name.as_str(),
+            self.shared.0,
+            self.reserve_price.0,
+            self.list_price.map(|price| price.0),
+            self.retired,
+        ]
+        .into()
     }
 }
 

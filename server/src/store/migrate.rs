@@ -43,6 +43,7 @@ macro_rules! steps {
             24 "0024" "shadow",
             32 "0032" "cuts",
             40 "0040" "planner",
+            50 "0050" "list_price",
         )
     };
 }

@@ -79,6 +79,7 @@ pub(crate) fn setup() -> Setup {
         name: name.to_owned(),
         shared: Chips(shared),
         reserve_price: Price(0),
+        list_price: None,
         retired: false,
     };
     let pool = |name: &str, weight| Pool {

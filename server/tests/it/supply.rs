@@ -176,6 +176,8 @@ async fn what_can_not_be_set_is_refused_beside_its_field() {
         (chips("A100", Some("nobody"), 1), "pool"),
         (json!({"set": "reserve", "chip_type": "B200", "reserve_price": "1.00"}), "chip_type"),
         (json!({"set": "reserve", "chip_type": "A100", "reserve_price": "9007199254.740992"}), "edit"),
+        (json!({"set": "list_price", "chip_type": "B200", "list_price": "1.00"}), "chip_type"),
+        (json!({"set": "list_price", "chip_type": "A100", "list_price": "0.00"}), "list_price"),
     ] {
         let refused = change(&app, edit.clone(), None).await;
         let named = refused.json()["errors"][0]["field"].as_str().unwrap_or_default().to_owned();

@@ -10,6 +10,7 @@ use super::field::{Input, Marks, fault, input, labelled, marks};
 use super::funds::funds_strip;
 use super::outcome::outcome;
 use super::reply::{Form, Look, Reply};
+use super::words::dearer_than_list;
 use crate::components::icon::{Icon, icon};
 use crate::components::problem::empty;
 use crate::components::time::time_of_day;
@@ -136,7 +137,9 @@ fn alternative(errors: &[FieldProblem], form: &Form, row: usize, count: usize) -
             let selected = id == chosen;
             let price = one.local_price.map_or_else(|| "no trade".to_owned(), |price| price.to_string());
             let retired = if one.retired { " · retired" } else { "" };
-            let text = format!("{} · {price} · {} idle{retired}", one.name, format::chips(one.idle));
+            let dearer = dearer_than_list(one.local_price, one.list_price)
+                .map_or_else(String::new, |list| format!(" · above its list price {list}"));
+            let text = format!("{} · {price}{dearer} · {} idle{retired}", one.name, format::chips(one.idle));
             view! { <option value=id selected=selected>{text}</option> }
         })
         .collect_view();

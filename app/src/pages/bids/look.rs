@@ -7,7 +7,7 @@ use super::act::team_of;
 use super::read::Address;
 use super::reply::{Line, Look};
 use super::terms::terms;
-use super::words::{chip_hours, chips_now, lasts, price_to_win, sentence};
+use super::words::{chip_hours, chips_now, dearer_than_list, lasts, price_to_win, sentence};
 use crate::backend::Backend;
 use crate::fields::Fields;
 use crate::format;
@@ -81,6 +81,10 @@ fn lines(preview: &BidPreview, terms: &BidTerms) -> Vec<Line> {
             }
         };
         lines.push(line("All its work costs", cost, format!("credits for {}{pace}", chip_hours(work))));
+    }
+    if let Some(list) = dearer_than_list(now.local_price, preview.list_price) {
+        let note = "credits per chip-hour outside the market, less than the price here: look there before you place it";
+        lines.push(line("List price", list.to_string(), note.to_owned()));
     }
     let burn = format!("at {} credits per hour in all", format::amount(preview.funds.burn_per_hour));
     lines.push(line("Balance lasts", lasts(&preview.funds), burn));

@@ -1,7 +1,7 @@
 //! Bids in words: what they ask for, where they stand, what it takes to win.
 
 use common::api::{BidNow, BidStatus, BidTerms, BidView, PriceToWinView, TeamFunds};
-use common::money::MicroCredits;
+use common::money::{MicroCredits, Price};
 
 use crate::format;
 
@@ -33,6 +33,11 @@ pub(crate) fn chip_hours(chip_seconds: u64) -> String {
     let text = text.trim_end_matches('0').trim_end_matches('.');
     let unit = if text == "1" { "chip-hour" } else { "chip-hours" };
     format!("{text} {unit}")
+}
+
+/// The list price where the market is dearer: the same chips cost less outside it.
+pub(crate) fn dearer_than_list(market: Option<Price>, list: Option<Price>) -> Option<Price> {
+    list.filter(|list| market.is_some_and(|market| market > *list))
 }
 
 /// How long a balance lasts: "2 h 30 min", "not spending", "income covers it".
@@ -124,7 +129,6 @@ pub(crate) fn price_to_win(price: &PriceToWinView, terms: &BidTerms, chip_type: 
 #[cfg(test)]
 mod tests {
     use common::api::BidLimit;
-    use common::money::Price;
 
     use super::*;
 
@@ -142,6 +146,15 @@ mod tests {
             not_before: None,
             not_after: None,
             work_chip_seconds: None,
+        }
+    }
+
+    #[test]
+    fn t107_the_list_price_is_named_only_where_the_market_is_dearer() {
+        let (five, six) = (Some(Price(5_000_000)), Some(Price(6_000_000)));
+        assert_eq!(dearer_than_list(six, five), five);
+        for (market, list) in [(five, five), (five, six), (None, five), (six, None)] {
+            assert_eq!(dearer_than_list(market, list), None, "{market:?} {list:?}");
         }
     }
 

@@ -184,17 +184,31 @@ fn chips(view: &SupplyView, may_change: bool) -> Listing {
 
 fn reserves(chip_types: &[SuppliedType], may_change: bool) -> Listing {
     let rows = chip_types.iter().map(|row| {
-        let mut cells = vec![Cell::Text(row.name.clone()), Cell::Number(row.reserve_price.to_string())];
-        let href = address("/supply/reserve", &[("chip_type", Some(row.chip_type.as_str()))]);
-        let retire = format!("/organisation/chip-types/{}/retire", row.chip_type);
-        cells.extend(doing(may_change, vec![link(href, "Change"), link(retire, "Retire the type")]));
+        let mut cells = vec![
+            Cell::Text(row.name.clone()),
+            Cell::Number(row.reserve_price.to_string()),
+            Cell::Number(format::price(row.list_price)),
+        ];
+        let form = |path| address(path, &[("chip_type", Some(row.chip_type.as_str()))]);
+        let links = vec![
+            link(form("/supply/reserve"), "Reserve price"),
+            link(form("/supply/list-price"), "List price"),
+            link(format!("/organisation/chip-types/{}/retire", row.chip_type), "Retire the type"),
+        ];
+        cells.extend(doing(may_change, links));
         cells
     });
     Listing {
-        caption: "Reserve prices: shared chips are not sold below them".to_owned(),
+        caption: "Prices that are set: shared chips are not sold below the reserve price; the list price is what a chip-hour \
+                  costs outside the market"
+            .to_owned(),
         rows: rows.collect(),
         columns: columns(
-            &[("Chip type", "", false), ("Reserve price", "global credits per chip-hour", true)],
+            &[
+                ("Chip type", "", false),
+                ("Reserve price", "global credits per chip-hour", true),
+                ("List price", "global credits per chip-hour", true),
+            ],
             may_change,
         ),
         empty: "There is no chip type yet.",
@@ -239,6 +253,10 @@ fn edit_words(edit: &SupplyEdit, is_maintenance: bool) -> String {
         }
         SupplyEdit::Reserve { chip_type, reserve_price } => {
             format!("{chip_type}: reserve price {reserve_price} credits per chip-hour")
+        }
+        SupplyEdit::ListPrice { chip_type, list_price: None } => format!("{chip_type}: no list price"),
+        SupplyEdit::ListPrice { chip_type, list_price: Some(price) } => {
+            format!("{chip_type}: list price {price} credits per chip-hour")
         }
         SupplyEdit::Lending { pool, lends_at_most } => {
             format!("{pool} lends {}", lending_words(*lends_at_most))

@@ -21,9 +21,8 @@ use crate::services::checks::Checks;
 use crate::services::organisation::newest_setup;
 use crate::services::periods::Calendar;
 use crate::services::read::Latest;
-use crate::store::entities::{Setup, Team};
+use crate::store::entities::Team;
 use crate::store::finance::bookings::{self as stored, Booking, Decision};
-use crate::store::finance::rates::Rate;
 use crate::store::ledger::{AccountKind, Book, Line, NewTransfer, TransferKind};
 use crate::store::{Tx, budget};
 
@@ -273,18 +272,10 @@ fn view(booking: Booking, now: Instant) -> BookingView {
     }
 }
 
-/// What the pool's local credits are worth now.
-fn rate_of(setup: &Setup, team: &Team) -> Rate {
-    let weight = setup.pools.iter().find(|pool| pool.id == team.pool).map(|pool| pool.weight);
-    let teams = setup.teams.iter().filter(|other| other.pool == team.pool);
-    let income = teams.fold(0_i64, |sum, team| sum.saturating_add(team.income.0));
-    Rate::new(weight.unwrap_or_default(), MicroCredits(income))
-}
-
 async fn needs_approval(tx: &mut Tx, latest: &Latest, new: &NewBooking) -> Result<bool, AppError> {
     let Some(limit) = stored::approval_above(tx).await? else { return Ok(true) };
     let team = super::super::budget::team_of(tx, latest, &new.team).await?;
-    let rate = rate_of(&latest.setup, &team);
+    let rate = latest.rate_of(&team.pool);
     Ok(!rate.is_defined() || rate.to_global(new.amount.0.saturating_abs()) > limit.0)
 }
 
@@ -342,7 +333,7 @@ async fn check(
 fn check_worth(checks: &mut Checks, latest: &Latest, from: Option<&Team>, to: &Team) {
     let Some(from) = from.filter(|from| from.pool != to.pool) else { return };
     for (field, team) in [("team", from), ("to_team", to)] {
-        if !rate_of(&latest.setup, team).is_defined() {
+        if !latest.rate_of(&team.pool).is_defined() {
             checks.refuse(
                 field,
                 format!(
@@ -449,8 +440,8 @@ async fn perform(
                 post(&mut book, kind, &from.pool, lines)?;
             } else {
                 // No transfer crosses pools: the credits go out of one currency and come into the other at their worth.
-                let worth = rate_of(&latest.setup, from).to_global(amount);
-                let there = rate_of(&latest.setup, to).to_local(worth);
+                let worth = latest.rate_of(&from.pool).to_global(amount);
+                let there = latest.rate_of(&to.pool).to_local(worth);
                 let minted = book.account(AccountKind::Issuance, &to.pool, to.pool.as_str());
                 let out = vec![Line::plain(account, -amount), Line::plain(issuance, amount)];
                 post(&mut book, kind, &from.pool, out)?;

@@ -162,6 +162,7 @@ fn chip_types(latest: &Latest, pool: &PoolId) -> Vec<BidChipType> {
     let chip_type = |row: common::api::ChipTypeRow| BidChipType {
         most_chips: latest.most_chips(pool, &row.chip_type).map(|reach| reach.most()).unwrap_or_default(),
         local_price: row.local_price,
+        list_price: latest.list_price(pool, &row.chip_type),
         supply: row.occupancy.supply,
         idle: row.occupancy.idle,
         chip_type: row.chip_type,

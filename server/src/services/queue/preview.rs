@@ -65,6 +65,7 @@ impl Services {
             now: now_of(explanation, Chips(0)),
             cost_per_hour: explanation.cost_per_hour(),
             cost_of_work: cost_of_work(explanation, work_chip_seconds),
+            list_price: explanation.chip_type.as_ref().and_then(|kind| latest.list_price(&team.pool, kind)),
             funds: funds(&latest, &team.id, Some(&queue)),
             losers: losers.into_iter().map(loser).collect(),
             price_to_win: won,

@@ -6,7 +6,7 @@ use common::api::{ChipTypeRow, Occupancy};
 use common::chips::Chips;
 use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
-use common::money::Price;
+use common::money::{MicroCredits, Price};
 use market::Previewer;
 use market::snapshot::Lending;
 use tokio::sync::OnceCell;
@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 use crate::error::AppError;
 use crate::services::live::{Cleared, LiveState};
 use crate::store::entities::{Organisation, Setup, Team};
+use crate::store::finance::rates::Rate;
 use crate::store::results::{self, ChipTypePrice, PoolPrice};
 use crate::store::{Tx, history};
 
@@ -133,6 +134,22 @@ impl Latest {
             }
         }
         Some(reach)
+    }
+
+    /// What a local credit of a pool is worth.
+    pub(in crate::services) fn rate_of(&self, pool: &PoolId) -> Rate {
+        let weight = self.setup.pools.iter().find(|row| row.id == *pool).map(|row| row.weight);
+        let teams = self.setup.teams.iter().filter(|team| team.pool == *pool);
+        let income = teams.fold(0_i64, |sum, team| sum.saturating_add(team.income.0));
+        Rate::new(weight.unwrap_or_default(), MicroCredits(income))
+    }
+
+    /// What a chip-hour of a type costs outside the market, in local credits of a pool; absent where nobody said, or where
+    /// the pool's credits are worth nothing.
+    pub(in crate::services) fn list_price(&self, pool: &PoolId, chip_type: &ChipTypeId) -> Option<Price> {
+        let global = self.setup.chip_types.iter().find(|row| row.id == *chip_type)?.list_price?;
+        let rate = self.rate_of(pool);
+        rate.is_defined().then(|| Price(rate.to_local(global.0.cast_signed()).cast_unsigned()))
     }
 
     /// Whether a chip type takes no new bids any more.

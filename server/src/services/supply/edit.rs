@@ -6,7 +6,7 @@ use common::api::SupplyEdit;
 use common::chips::{Chips, MAX_CHIPS};
 use common::ids::{ChipTypeId, PoolId};
 use common::instant::Instant;
-use common::money::MicroCredits;
+use common::money::{MicroCredits, Price};
 use market::Edit;
 use market::snapshot::Lending;
 
@@ -75,6 +75,10 @@ impl Supply {
                     self.chip_type(chip_type).map(|found| found.reserve_price).unwrap_or_default();
                 SupplyEdit::Reserve { chip_type: chip_type.clone(), reserve_price }
             }
+            SupplyEdit::ListPrice { chip_type, .. } => {
+                let list_price = self.chip_type(chip_type).and_then(|found| found.list_price);
+                SupplyEdit::ListPrice { chip_type: chip_type.clone(), list_price }
+            }
             SupplyEdit::Lending { pool, .. } => {
                 let lends_at_most = self.pool(pool).and_then(|found| lends_at_most(found.lending));
                 SupplyEdit::Lending { pool: pool.clone(), lends_at_most }
@@ -85,7 +89,9 @@ impl Supply {
     fn check_names(&self, checks: &mut Checks, edit: &SupplyEdit) {
         let (chip_type, pool) = match edit {
             SupplyEdit::Chips { chip_type, pool, .. } => (Some(chip_type), pool.as_ref()),
-            SupplyEdit::Reserve { chip_type, .. } => (Some(chip_type), None),
+            SupplyEdit::Reserve { chip_type, .. } | SupplyEdit::ListPrice { chip_type, .. } => {
+                (Some(chip_type), None)
+            }
             SupplyEdit::Lending { pool, .. } => (None, Some(pool)),
         };
         if let Some(id) = chip_type.filter(|id| self.chip_type(id).is_none()) {
@@ -117,6 +123,12 @@ impl Supply {
             SupplyEdit::Reserve { reserve_price, .. } => {
                 checks.amount("reserve_price", MicroCredits(reserve_price.0.cast_signed()));
             }
+            SupplyEdit::ListPrice { list_price: Some(Price(0)), .. } => {
+                checks.refuse("list_price", "is 0; it must be above 0, or absent where it is not known");
+            }
+            SupplyEdit::ListPrice { list_price, .. } => {
+                checks.amount("list_price", MicroCredits(list_price.unwrap_or_default().0.cast_signed()));
+            }
             SupplyEdit::Lending { lends_at_most, .. } => {
                 checks.range("lends_at_most", lends_at_most.unwrap_or_default().0, 0, MAX_CHIPS);
             }
@@ -138,6 +150,10 @@ impl Supply {
             SupplyEdit::Reserve { chip_type, reserve_price } => {
                 let present = self.known_type(chip_type)?.clone();
                 put_chip_type(tx, now, &ChipType { reserve_price: *reserve_price, ..present }).await
+            }
+            SupplyEdit::ListPrice { chip_type, list_price } => {
+                let present = self.known_type(chip_type)?.clone();
+                put_chip_type(tx, now, &ChipType { list_price: *list_price, ..present }).await
             }
             SupplyEdit::Lending { pool, lends_at_most } => {
                 let present = self.pool(pool).ok_or_else(|| AppError::not_found("pool", pool))?.clone();
@@ -171,9 +187,9 @@ impl Supply {
         self.chip_type(id).ok_or_else(|| AppError::not_found("chip type", id))
     }
 
-    /// The edit of the engine's inputs that stands for it.
-    pub(super) fn of_engine(&self, edit: &SupplyEdit) -> Edit {
-        match edit.clone() {
+    /// The edit of the engine's inputs that stands for it; none where no clearing depends on it.
+    pub(super) fn of_engine(&self, edit: &SupplyEdit) -> Option<Edit> {
+        Some(match edit.clone() {
             SupplyEdit::Chips { chip_type, pool, chips } => {
                 let chips = Chips(chips.0.saturating_sub(self.down(&chip_type, pool.as_ref()).0));
                 match pool {
@@ -184,10 +200,11 @@ impl Supply {
             SupplyEdit::Reserve { chip_type, reserve_price } => {
                 Edit::Reserve { chip_type, price: reserve_price }
             }
+            SupplyEdit::ListPrice { .. } => return None,
             SupplyEdit::Lending { pool, lends_at_most } => {
                 Edit::Lending { pool, lending: lending(lends_at_most) }
             }
-        }
+        })
     }
 }
 
@@ -215,6 +232,7 @@ pub(super) fn object_of(edit: &SupplyEdit) -> String {
         SupplyEdit::Chips { chip_type, pool: None, .. } => format!("{chip_type} shared"),
         SupplyEdit::Chips { chip_type, pool: Some(pool), .. } => format!("{chip_type} of {pool}"),
         SupplyEdit::Reserve { chip_type, .. } => format!("{chip_type} reserve price"),
+        SupplyEdit::ListPrice { chip_type, .. } => format!("{chip_type} list price"),
         SupplyEdit::Lending { pool, .. } => format!("lending of {pool}"),
     }
 }
@@ -224,6 +242,8 @@ pub(crate) fn value_of(edit: &SupplyEdit) -> String {
     match edit {
         SupplyEdit::Chips { chips, .. } => format!("{chips} chips"),
         SupplyEdit::Reserve { reserve_price, .. } => format!("{reserve_price} credits per chip-hour"),
+        SupplyEdit::ListPrice { list_price: None, .. } => "not known".to_owned(),
+        SupplyEdit::ListPrice { list_price: Some(price), .. } => format!("{price} credits per chip-hour"),
         SupplyEdit::Lending { lends_at_most: None, .. } => "all that are idle".to_owned(),
         SupplyEdit::Lending { lends_at_most: Some(Chips(0)), .. } => "none".to_owned(),
         SupplyEdit::Lending { lends_at_most: Some(chips), .. } => {

@@ -45,7 +45,7 @@ impl Services {
         for edit in edits {
             supply.check(edit)?;
         }
-        let edits: Vec<Edit> = edits.iter().map(|edit| supply.of_engine(edit)).collect();
+        let edits: Vec<Edit> = edits.iter().filter_map(|edit| supply.of_engine(edit)).collect();
         let names = bids::names(&mut tx, latest.number).await?;
         drop(tx);
         let mut tally = self

@@ -70,8 +70,9 @@ impl Services {
 }
 
 fn supplied(supply: &Supply, chip_type: &ChipType) -> Result<SuppliedType, AppError> {
-    let ChipType { id, name, reserve_price, .. } = chip_type;
+    let ChipType { id, name, reserve_price, list_price, .. } = chip_type;
     let reserve = SupplyEdit::Reserve { chip_type: id.clone(), reserve_price: *reserve_price };
+    let list = SupplyEdit::ListPrice { chip_type: id.clone(), list_price: *list_price };
     let mut holdings = vec![holding(supply, id, None)?];
     for pool in &supply.setup.pools {
         let holding = holding(supply, id, Some((&pool.id, &pool.name)))?;
@@ -84,6 +85,8 @@ fn supplied(supply: &Supply, chip_type: &ChipType) -> Result<SuppliedType, AppEr
         name: name.clone(),
         reserve_price: *reserve_price,
         reserve_version: version_of(&reserve)?,
+        list_price: *list_price,
+        list_version: version_of(&list)?,
         holdings,
     })
 }

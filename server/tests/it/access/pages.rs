@@ -107,6 +107,7 @@ const PAGES: &[Line] = &[
     Line("/supply/lending", "/supply/lending?pool=research", ADMINS),
     Line("/supply/maintenance", "/supply/maintenance?chip_type=A100", ADMINS),
     Line("/supply/reserve", "/supply/reserve?chip_type=A100", ADMINS),
+    Line("/supply/list-price", "/supply/list-price?chip_type=A100", ADMINS),
     Line("/what-if", "/what-if", SEALED),
 ];
 
@@ -151,6 +152,7 @@ const FORMS: &[Line] = &[
     Line("/supply/lending", "/supply/lending#pool=research&lends_at_most=1", SETS),
     Line("/supply/maintenance", "/supply/maintenance#chip_type=A100&chips=1&from=2026-12-01T00:00:00Z&to=2026-12-02T00:00:00Z", SETS),
     Line("/supply/reserve", "/supply/reserve#chip_type=A100&reserve_price=1", SETS),
+    Line("/supply/list-price", "/supply/list-price#chip_type=A100&list_price=1", SETS),
     Line("/what-if", "/what-if", SETS),
 ];
 

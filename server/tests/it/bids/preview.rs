@@ -1,7 +1,9 @@
 //! What is said before a bid is sent is what happens; and what a losing bid is told is true.
 
 use common::api::{AmendBid, BidChange, BidPreview, ChangeBids, PreviewBid, PriceToWinView, Reason};
-use common::money::MicroCredits;
+use common::money::{MicroCredits, Price};
+
+use serde_json::json;
 
 use super::*;
 
@@ -100,6 +102,29 @@ async fn t098_a_losing_bid_is_told_its_rank_its_price_and_what_would_win() {
             }
             other => panic!("{other:?}"),
         }
+    }
+}
+
+#[tokio::test]
+async fn t107_a_price_above_the_list_price_has_it_beside() {
+    for mut app in apps().await {
+        contested(&mut app).await;
+        let look =
+            async |app: &TestApp| preview(app, &sam(), "speech", None, wire_terms("A100", 2, "none")).await;
+        assert_eq!(look(&app).await.list_price, None, "nobody said what chips cost elsewhere");
+        let set = json!({"edit": {"set": "list_price", "chip_type": "A100", "list_price": "0.01"}, "reason": "offer"});
+        let set = crate::supply::post(&app, "/api/v1/supply/changes", &[], &set).await;
+        assert_eq!(set.status, 201, "{}", set.body);
+        app.clear().await;
+        let said = look(&app).await;
+        // The pool's 61 credits of income an hour are worth 60.
+        assert_eq!(said.list_price, Some(Price(10_167)));
+        let view = list(app.services(), &sam(), "speech", common::api::BidFilter::Open).await;
+        let row = view.chip_types.iter().find(|row| row.chip_type.as_str() == "A100").unwrap();
+        assert_eq!(row.list_price, said.list_price);
+        assert!(row.local_price > row.list_price && said.now.local_price > said.list_price);
+        let row = app.get("/api/v1/supply").await.json()["chip_types"][0].clone();
+        assert_eq!((&row["chip_type"], &row["list_price"]), (&json!("A100"), &json!("0.01")));
     }
 }
 

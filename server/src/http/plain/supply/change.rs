@@ -1,4 +1,4 @@
-//! Setting chips, a reserve price or lending: typed, shown with its effect on the book in force, then confirmed.
+//! Setting chips, a reserve price, a list price or lending: typed, shown with its effect on the book in force, then confirmed.
 
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input};
@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::get;
-use common::api::{Comparison, SupplyEdit, SupplyView};
+use common::api::{Comparison, SuppliedType, SupplyEdit, SupplyView};
 use common::chips::{Chips, MAX_CHIPS};
 use common::ids::{ChipTypeId, PoolId};
 use common::instant::Instant;
@@ -30,6 +30,7 @@ const AT_HINT: &str =
 enum Kind {
     Chips,
     Reserve,
+    ListPrice,
     Lending,
 }
 
@@ -38,6 +39,7 @@ impl Kind {
         match self {
             Self::Chips => "/supply/chips",
             Self::Reserve => "/supply/reserve",
+            Self::ListPrice => "/supply/list-price",
             Self::Lending => "/supply/lending",
         }
     }
@@ -46,6 +48,7 @@ impl Kind {
         match self {
             Self::Chips => "Set chips",
             Self::Reserve => "Set a reserve price",
+            Self::ListPrice => "Set a list price",
             Self::Lending => "Set what a pool lends",
         }
     }
@@ -55,6 +58,7 @@ impl Kind {
         match self {
             Self::Chips => "chips",
             Self::Reserve => "reserve_price",
+            Self::ListPrice => "list_price",
             Self::Lending => "lends_at_most",
         }
     }
@@ -62,7 +66,7 @@ impl Kind {
 
 pub(super) fn routes() -> Router<AppState> {
     let mut routes = Router::new();
-    for kind in [Kind::Chips, Kind::Reserve, Kind::Lending] {
+    for kind in [Kind::Chips, Kind::Reserve, Kind::ListPrice, Kind::Lending] {
         let page = move |plain, viewer, query| form_page(kind, plain, viewer, query);
         let post = move |plain, viewer, origin, posted| set(kind, plain, viewer, origin, posted);
         routes = routes.route(kind.path(), get(page).post(post));
@@ -84,10 +88,12 @@ fn present(kind: Kind, view: &SupplyView, fields: &[(String, String)]) -> Result
             Ok(SupplyEdit::Chips { chip_type, pool, chips })
         }
         Kind::Reserve => {
-            let chip_type = chip_type_in(fields)?;
-            let row = view.chip_types.iter().find(|row| row.chip_type == chip_type);
-            let row = row.ok_or_else(|| AppError::not_found("chip type", &chip_type))?;
-            Ok(SupplyEdit::Reserve { reserve_price: row.reserve_price, chip_type })
+            let row = row_of(view, &chip_type_in(fields)?)?;
+            Ok(SupplyEdit::Reserve { chip_type: row.chip_type.clone(), reserve_price: row.reserve_price })
+        }
+        Kind::ListPrice => {
+            let row = row_of(view, &chip_type_in(fields)?)?;
+            Ok(SupplyEdit::ListPrice { chip_type: row.chip_type.clone(), list_price: row.list_price })
         }
         Kind::Lending => {
             let pool = pool_in(fields)?.ok_or_else(|| AppError::not_found("pool", "without an id"))?;
@@ -98,14 +104,18 @@ fn present(kind: Kind, view: &SupplyView, fields: &[(String, String)]) -> Result
     }
 }
 
+fn row_of<'a>(view: &'a SupplyView, chip_type: &ChipTypeId) -> Result<&'a SuppliedType, AppError> {
+    let row = view.chip_types.iter().find(|row| row.chip_type == *chip_type);
+    row.ok_or_else(|| AppError::not_found("chip type", chip_type))
+}
+
 /// Chips of a hand that exist.
 pub(super) fn chips_of(
     view: &SupplyView,
     chip_type: &ChipTypeId,
     pool: Option<&PoolId>,
 ) -> Result<Chips, AppError> {
-    let row = view.chip_types.iter().find(|row| row.chip_type == *chip_type);
-    let row = row.ok_or_else(|| AppError::not_found("chip type", chip_type))?;
+    let row = row_of(view, chip_type)?;
     if let Some(pool) = pool.filter(|pool| view.pools.iter().all(|row| row.pool != **pool)) {
         return Err(AppError::not_found("pool", pool));
     }
@@ -123,7 +133,9 @@ fn about(edit: &SupplyEdit) -> Vec<(&'static str, String)> {
         SupplyEdit::Chips { chip_type, pool, .. } => {
             vec![("Chip type", chip_type.to_string()), ("Whose", whose(pool))]
         }
-        SupplyEdit::Reserve { chip_type, .. } => vec![("Chip type", chip_type.to_string())],
+        SupplyEdit::Reserve { chip_type, .. } | SupplyEdit::ListPrice { chip_type, .. } => {
+            vec![("Chip type", chip_type.to_string())]
+        }
         SupplyEdit::Lending { pool, .. } => vec![("Pool", pool.to_string())],
     };
     facts.push(("Set to", value_of(edit)));
@@ -135,6 +147,9 @@ fn typed(edit: &SupplyEdit) -> String {
     match edit {
         SupplyEdit::Chips { chips, .. } => chips.to_string(),
         SupplyEdit::Reserve { reserve_price, .. } => reserve_price.to_string(),
+        SupplyEdit::ListPrice { list_price, .. } => {
+            list_price.map_or_else(String::new, |price| price.to_string())
+        }
         SupplyEdit::Lending { lends_at_most, .. } => {
             lends_at_most.map_or_else(String::new, |chips| chips.to_string())
         }
@@ -145,7 +160,9 @@ fn typed(edit: &SupplyEdit) -> String {
 fn names(edit: &SupplyEdit) -> Vec<Input> {
     let (chip_type, pool) = match edit {
         SupplyEdit::Chips { chip_type, pool, .. } => (Some(chip_type), pool.as_ref()),
-        SupplyEdit::Reserve { chip_type, .. } => (Some(chip_type), None),
+        SupplyEdit::Reserve { chip_type, .. } | SupplyEdit::ListPrice { chip_type, .. } => {
+            (Some(chip_type), None)
+        }
         SupplyEdit::Lending { pool, .. } => (None, Some(pool)),
     };
     let chip_type = chip_type.map(|id| Input::Hidden("chip_type", id.to_string()));
@@ -167,6 +184,10 @@ async fn form(
             .with_hint("All that exist, those under maintenance included; 0 to 4,294,967,295"),
         Kind::Reserve => Field::text("reserve_price", "Reserve price")
             .with_hint("Global credits per chip-hour, with a point before the decimals; 0 is none"),
+        Kind::ListPrice => Field { required: false, ..Field::text("list_price", "List price") }.with_hint(
+            "What a chip-hour costs outside the market, in global credits; left empty it is not known. Forms for bids say \
+             when the market is dearer",
+        ),
         Kind::Lending => {
             Field { required: false, kind: "number", ..Field::text("lends_at_most", "Lends at most") }
                 .with_hint("Idle chips of each chip type; 0 is none, left empty is all of them")
@@ -209,6 +230,13 @@ fn parse(kind: Kind, posted: &Posted) -> Result<(SupplyEdit, Option<Instant>), A
         Kind::Reserve => {
             let reserve_price = fields.value("reserve_price").unwrap_or_default();
             SupplyEdit::Reserve { chip_type: chip_type_in(posted.fields())?, reserve_price }
+        }
+        Kind::ListPrice => {
+            let list_price = match fields.text("list_price") {
+                "" => None,
+                _ => fields.value("list_price"),
+            };
+            SupplyEdit::ListPrice { chip_type: chip_type_in(posted.fields())?, list_price }
         }
         Kind::Lending => {
             let pool = pool_in(posted.fields())?;
