@@ -1,5 +1,6 @@
-//! Measures exports at scale: writes a year of one-minute cycles of a large organisation into a SQLite file, in the form in
-//! which the roll-ups leave it, and says how large each table is and how fast a month leaves as a file.
+//! Measures history at scale: writes a year of one-minute cycles of a large organisation into a SQLite file, in the form in
+//! which the roll-ups leave it, and says how large each table is, how long finance waits for the views of a month, and how
+//! fast a month leaves as a file.
 //!
 //! `cargo run --release -p server --example history_year -- --days 365 --teams 1000 --chip-types 10`
 //!
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant as Stopwatch;
 
 use clap::Parser;
-use common::api::{MarketClock, Role};
+use common::api::{MarketClock, Role, SpendGroup};
 use common::chips::Chips;
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
@@ -22,6 +23,7 @@ use server::error::AppError;
 use server::policy::{Via, Viewer};
 use server::services::Services;
 use server::services::exports::{ExportName, ExportRequest, FileFormat};
+use server::services::finance::SpendQuery;
 use server::services::live::Live;
 use server::services::organisation::{self, NewOrganisation};
 use server::services::read::MarketReader;
@@ -30,6 +32,9 @@ use server::store::{Place, Store};
 
 /// 2026-01-01T00:00:00Z.
 const START: Instant = Instant(1_767_225_600_000_000);
+
+/// The month that is looked at.
+const MONTH: &str = "2026-01";
 
 /// Pools; teams are spread over them.
 const POOLS: u64 = 5;
@@ -70,7 +75,9 @@ async fn main() -> Result<(), AppError> {
         println!("written in {} s", writing.elapsed().as_secs());
     }
     sizes(&path, &args).await?;
-    measure(&store, &args).await?;
+    let (services, viewer) = services(&store, &args)?;
+    views(&services, &viewer).await?;
+    exports(&services, &viewer).await?;
     store.close().await;
     Ok(())
 }
@@ -85,6 +92,7 @@ fn setup(args: &Args) -> Setup {
                 name: id("Chip", number),
                 shared: Chips(10_000),
                 reserve_price: Price(0),
+                list_price: None,
                 retired: false,
             })
             .collect(),
@@ -199,11 +207,13 @@ async fn sizes(path: &Path, args: &Args) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Exports the first month and says how fast, and how much memory the process took at most up to then.
-async fn measure(store: &Store, args: &Args) -> Result<(), AppError> {
+/// The services at the end of the history, and somebody of finance.
+fn services(store: &Store, args: &Args) -> Result<(Services, Viewer), AppError> {
     let end = START.plus_seconds(args.days * 86_400);
     let clock = Arc::new(SettableClock::new(end));
-    let shown = MarketClock { cycle: 0, cleared_at: end, next_at: end, cycle_seconds: 60, stale: None };
+    let cycle = u64::try_from(args.days * 1_440).map_err(AppError::internal)?;
+    let cleared_at = end.plus_seconds(-60);
+    let shown = MarketClock { cycle, cleared_at, next_at: end, cycle_seconds: 60, stale: None };
     let live = Live::new(shown, None);
     let market = Arc::new(MarketReader::new(store.clone(), clock.clone(), live.subscribe()));
     let services = Services::new(store.clone(), clock, IdSource::seeded(1), market);
@@ -215,6 +225,43 @@ async fn measure(store: &Store, args: &Args) -> Result<(), AppError> {
         pools: Default::default(),
         via: Via::Session("measure".parse().map_err(AppError::internal)?),
     };
+    Ok((services, viewer))
+}
+
+/// How long the views of a month take, each read three times: the pages of finance wait for them.
+async fn views(services: &Services, viewer: &Viewer) -> Result<(), AppError> {
+    println!("{:<28} {:>10} {:>10} {:>10}", "view of January", "first ms", "second", "third");
+    for group in SpendGroup::ALL {
+        let query = SpendQuery { group, ..of_month() };
+        let name = format!("spend by {}", group.as_str());
+        timed(&name, async || services.spend(viewer, &query).await.map(drop)).await?;
+    }
+    let team = SpendQuery { team: Some("team-0".parse().map_err(AppError::internal)?), ..of_month() };
+    timed("spend of a team", async || services.spend(viewer, &team).await.map(drop)).await?;
+    timed("budgets", async || services.budgets(viewer, Some(MONTH)).await.map(drop)).await?;
+    timed("statements", async || services.statements(viewer, Some(MONTH)).await.map(drop)).await?;
+    timed("months", async || services.months(viewer).await.map(drop)).await?;
+    timed("month to close", async || services.month(viewer, MONTH).await.map(drop)).await
+}
+
+fn of_month() -> SpendQuery {
+    SpendQuery { period: Some(MONTH.to_owned()), ..SpendQuery::default() }
+}
+
+async fn timed(name: &str, read: impl AsyncFn() -> Result<(), AppError>) -> Result<(), AppError> {
+    let mut times = [0; 3];
+    for time in &mut times {
+        let watch = Stopwatch::now();
+        read().await?;
+        *time = watch.elapsed().as_millis();
+    }
+    let [first, second, third] = times;
+    println!("{name:<28} {first:>10} {second:>10} {third:>10}");
+    Ok(())
+}
+
+/// Exports the first month and says how fast, and how much memory the process took at most up to then.
+async fn exports(services: &Services, viewer: &Viewer) -> Result<(), AppError> {
     println!(
         "{:<12} {:<8} {:>12} {:>12} {:>8} {:>10} {:>8} {:>14}",
         "export", "file", "rows", "expected", "s", "rows/s", "MB/s", "peak memory MB"
@@ -224,14 +271,14 @@ async fn measure(store: &Store, args: &Args) -> Result<(), AppError> {
             let request = ExportRequest {
                 name,
                 format,
-                period: Some("2026-01".to_owned()),
+                period: Some(MONTH.to_owned()),
                 from: None,
                 to: None,
                 columns: Vec::new(),
                 filter: Default::default(),
             };
             let watch = Stopwatch::now();
-            let mut export = services.export(&viewer, &request).await?;
+            let mut export = services.export(viewer, &request).await?;
             let mut bytes = 0;
             while let Some(piece) = export.next_piece().await? {
                 bytes += piece.len();
