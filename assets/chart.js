@@ -149,7 +149,8 @@ class Chart extends HTMLElement {
     const axis = { stroke: css("ink-3"), font: `11px ${css("font")}`, grid, ticks: { show: false } };
     return {
       width, height,
-      padding: [30, 10, 0, 0],
+      // At the right there is room for half a label.
+      padding: [30, 20, 0, 0],
       legend: { show: false },
       scales: {
         x: { time: overTime, range: (_plot, low, high) => this.#across(low, high) },

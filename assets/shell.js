@@ -102,7 +102,10 @@ function moveRow(event) {
   link.focus();
 }
 
-const pages = { m: "/", q: "/bids", b: "/book", a: "/allocations", c: "/cycles", u: "/budget", f: "/finance", o: "/organisation" };
+const pages = {
+  m: "/", q: "/bids", b: "/book", a: "/allocations", c: "/cycles", p: "/planner", u: "/budget", f: "/finance", s: "/supply", l: "/lab",
+  o: "/organisation",
+};
 let leader = 0;
 
 function pageKey(event) {
@@ -183,6 +186,9 @@ async function followWork(part) {
     part.toggleAttribute("data-goes-on", fresh.hasAttribute("data-goes-on"));
   }
 }
+
+// In a narrow window the navigation is a bar that scrolls: it begins with the place where one is in view.
+document.querySelector(".rail > a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 showTheme();
 keepUp();

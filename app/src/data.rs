@@ -66,6 +66,8 @@ pub(crate) struct MarketPage {
     pub(crate) market: MarketView,
     /// The opened chip type; absent when there are no chip types.
     pub(crate) opened: Option<Result<OpenedChipType, PageError>>,
+    /// The viewer is in a team, and so can bid.
+    pub(crate) bids: bool,
 }
 
 impl MarketPage {
@@ -104,6 +106,8 @@ pub(crate) struct BookPage {
     pub(crate) book: BookView,
     /// Limits of the viewer's own bids in global credits, highest first.
     pub(crate) own: Vec<OwnLimit>,
+    /// The viewer is in a team, and so can bid.
+    pub(crate) bids: bool,
     /// The viewer may open single bids of all teams.
     pub(crate) reads_sealed: bool,
 }
@@ -178,10 +182,11 @@ pub(crate) async fn read_market(
 ) -> Result<MarketPage, PageError> {
     let backend = backend()?;
     let viewer = backend.shell().await?.viewer;
+    let bids = crate::own::is_in_a_team(viewer.as_ref());
     let pool = crate::own::pool_of(pool, viewer.as_ref());
     let market = backend.market(pool.clone()).await?;
     let Some(chip_type) = chip_type.or_else(|| shortest(&market.rows)) else {
-        return Ok(MarketPage { market, opened: None });
+        return Ok(MarketPage { market, opened: None, bids });
     };
     let opened = async {
         let history = backend.price_history(chip_type.clone(), pool.clone(), span).await?;
@@ -193,7 +198,7 @@ pub(crate) async fn read_market(
         book.pools.clear();
         Ok(OpenedChipType { history, book, limits })
     };
-    Ok(MarketPage { opened: Some(opened.await), market })
+    Ok(MarketPage { opened: Some(opened.await), market, bids })
 }
 
 /// The Bid book of one chip type; without one, of the first.
@@ -204,7 +209,9 @@ pub(crate) async fn read_book(chip_type: Option<ChipTypeId>) -> Result<BookPage,
     let book = backend.book(chip_type).await?;
     let own = crate::own::own_limits(&*backend, viewer.as_ref(), &book.chip_type).await;
     let own = crate::own::in_global_credits(own, &book.by_pool);
-    Ok(BookPage { book, own, reads_sealed: crate::own::reads_sealed_bids(viewer.as_ref()) })
+    let viewer = viewer.as_ref();
+    let bids = crate::own::is_in_a_team(viewer);
+    Ok(BookPage { book, own, bids, reads_sealed: crate::own::reads_sealed_bids(viewer) })
 }
 
 /// Chips over time.

@@ -74,7 +74,12 @@ pub(crate) fn problem_of<'a>(errors: &'a [FieldProblem], field: &str) -> Option<
 /// The text of an area as HTML: Leptos writes the children of a `textarea` as they are. A browser leaves out a line break
 /// that comes first, so there is one more.
 pub(crate) fn text_of_area(text: &str) -> String {
-    format!("\n{}", text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
+    format!("\n{}", escaped(text))
+}
+
+/// A text as HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -12,8 +12,14 @@ const MINUS: char = '\u{2212}';
 pub(crate) const NONE: &str = "—";
 
 /// A whole number with commas between thousands.
-pub(crate) fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     group(&number.to_string())
+}
+
+/// What a page of settings shows: those in force, and what waits for the next cycle.
+#[must_use]
+pub fn as_set(next_cycle: u64) -> String {
+    format!("As set; what takes effect in cycle {} is included.", thousands(next_cycle))
 }
 
 /// Chips with commas between thousands.
@@ -34,12 +40,12 @@ fn group(digits: &str) -> String {
 }
 
 /// Thousandths of chips or chip-hours with all three decimals: 1234567 → "1,234.567".
-pub(crate) fn milli(thousandths: u64) -> String {
+pub fn milli(thousandths: u64) -> String {
     format!("{}.{:03}", thousands(thousandths / 1_000), thousandths % 1_000)
 }
 
 /// An amount, exact, with commas between thousands of credits.
-pub(crate) fn amount(amount: MicroCredits) -> String {
+pub fn amount(amount: MicroCredits) -> String {
     let text = amount.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("\u{2212}", rest));
     let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "00"));
@@ -149,7 +155,8 @@ pub(crate) fn short_time(micros: u64) -> String {
 }
 
 /// Date and time of an instant in UTC to the second: "2026-11-30 14:03:00 UTC".
-pub(crate) fn utc(at: Instant) -> String {
+#[must_use]
+pub fn utc(at: Instant) -> String {
     let text = at.to_string();
     match (text.get(..10), text.get(11..19)) {
         (Some(date), Some(time)) => format!("{date} {time} UTC"),

@@ -18,7 +18,7 @@ mod data;
 pub mod document;
 #[cfg(feature = "ssr")]
 mod fields;
-mod format;
+pub mod format;
 mod live;
 #[cfg(feature = "ssr")]
 mod own;

@@ -23,6 +23,11 @@ pub(crate) fn pool_of(asked: Option<PoolId>, viewer: Option<&ViewerView>) -> Opt
     }
 }
 
+/// Whether the viewer is in a team, and so can bid.
+pub(crate) fn is_in_a_team(viewer: Option<&ViewerView>) -> bool {
+    viewer.is_some_and(|viewer| !viewer.teams.is_empty())
+}
+
 /// Whether the viewer may open single bids of all teams.
 pub(crate) fn reads_sealed_bids(viewer: Option<&ViewerView>) -> bool {
     viewer.is_some_and(|viewer| viewer.roles.iter().any(|role| matches!(role, Role::Admin | Role::Auditor)))

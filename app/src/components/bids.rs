@@ -1,6 +1,6 @@
 //! The bids of a cycle: what each asked for, what it got, and why, in words.
 
-use common::api::{CycleBid, CycleView, Reason};
+use common::api::{ChipTypeRow, CycleBid, CycleView, Reason};
 use common::ids::TeamId;
 use leptos::prelude::*;
 
@@ -9,6 +9,12 @@ use super::problem::empty;
 use super::switch::csv;
 use crate::format;
 use crate::words;
+
+/// The way to a new bid for a chip type.
+pub(crate) fn bid_for(chip_type: &ChipTypeRow) -> impl IntoView + use<> {
+    let href = words::address("/bids/new", &[("chip", Some(chip_type.chip_type.as_str()))]);
+    view! { <a class="button" href=href>"Bid for "{chip_type.name.clone()}</a> }
+}
 
 /// All bids that came with the cycle, by team and queue position.
 pub(crate) fn bids_panel(cycle: &CycleView, team: Option<&TeamId>) -> impl IntoView + use<> {
@@ -21,6 +27,7 @@ pub(crate) fn bids_panel(cycle: &CycleView, team: Option<&TeamId>) -> impl IntoV
         values: cycle
             .teams
             .iter()
+            .filter(|team| team.shows_bids)
             .map(|team| Choosable { value: team.team.to_string(), text: team.name.clone() })
             .collect(),
         chosen: team.map(ToString::to_string),
@@ -31,7 +38,14 @@ pub(crate) fn bids_panel(cycle: &CycleView, team: Option<&TeamId>) -> impl IntoV
         &format!("/api/v1{path}"),
         &[("team", team.map(TeamId::as_str)), ("format", Some("csv"))],
     );
-    let body = if cycle.bids.is_empty() {
+    let sealed = !cycle.teams.is_empty() && !cycle.teams.iter().any(|team| team.shows_bids);
+    let body = if sealed {
+        empty(
+            "Single bids are sealed.",
+            "A team reads its own; admins and auditors read all, and each look is noted.",
+        )
+        .into_any()
+    } else if cycle.bids.is_empty() {
         empty("No live bids.", "Choose another team, or look at another cycle.").into_any()
     } else {
         table(cycle).into_any()
@@ -101,14 +115,14 @@ fn row(bid: &CycleBid, team: String) -> impl IntoView + use<> {
     view! {
         <tr role="row">
             <th scope="row" role="rowheader">
-                {bid.name.clone()}
+                <a href=words::address(&format!("/bids/{}", bid.bid), &[])>{bid.name.clone()}</a>
                 <small class="quiet id">{bid.bid.to_string()}</small>
             </th>
             <td role="cell" data-label="Team">{team}" "<small class="quiet">{format!("№ {}", bid.place)}</small></td>
-            <td role="cell" class="num" data-label="Asked, chips">{format::chips(bid.asked)}" "{minimum}</td>
+            <td role="cell" class="num" data-label="Asked" data-unit="chips">{format::chips(bid.asked)}" "{minimum}</td>
             <td role="cell" data-label="Got" data-value=bid.chips.0.to_string()><span class=class>{got}</span></td>
-            <td role="cell" class="num" data-label="Limit, local">{limit}</td>
-            <td role="cell" class="num" data-label="Price, local">{format::price(bid.local_price)}</td>
+            <td role="cell" class="num" data-label="Limit" data-unit="local credits per chip-hour">{limit}</td>
+            <td role="cell" class="num" data-label="Price" data-unit="local credits per chip-hour">{format::price(bid.local_price)}</td>
             <td role="cell" class="wide-cell" data-label="Why">
                 <span class="reason">
                     <b>{words::reason(bid.reason)}</b>

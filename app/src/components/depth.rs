@@ -52,10 +52,19 @@ fn summary(book: &BookView) -> String {
     )
 }
 
+/// The levels that say something: where chips are added, or where an own bid stands. The others only bend the curve.
+pub(crate) fn telling<'a>(
+    levels: &'a [DepthLevel],
+    own: &'a [OwnLimit],
+) -> impl Iterator<Item = &'a DepthLevel> {
+    levels.iter().filter(move |level| {
+        level.chips.0 > 0 || own.iter().any(|own| own_level(levels, own.limit) == Some(level))
+    })
+}
+
 /// The levels behind the curve.
 pub(crate) fn depth_table(levels: &[DepthLevel], own: &[OwnLimit]) -> impl IntoView + use<> {
-    let rows = levels
-        .iter()
+    let rows = telling(levels, own)
         .map(|level| {
             let here = |own: &&OwnLimit| own_level(levels, own.limit) == Some(level);
             let names: Vec<_> = own.iter().filter(here).map(|own| own.name.as_str()).collect();

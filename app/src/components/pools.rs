@@ -13,13 +13,13 @@ pub(crate) fn pool_table(pools: &[PoolDemand], list: &str) -> impl IntoView + us
             view! {
                 <tr role="row">
                     <th scope="row" role="rowheader">{pool.pool.name.clone()}</th>
-                    <td role="cell" class="num" data-label="Asked for">{format::chips(pool.asked)}</td>
-                    <td role="cell" class="num" data-label="Owned">{format::chips(pool.owned)}</td>
-                    <td role="cell" class="num" data-label="Lent">{format::chips(pool.lent)}</td>
-                    <td role="cell" class="num" data-label="Bought">{format::chips(pool.bought)}</td>
-                    <td role="cell" class="num" data-label="Granted">{format::chips(pool.granted)}</td>
-                    <td role="cell" class="num" data-label="Pool price, global">{format::price(pool.price)}</td>
-                    <td role="cell" class="num price" data-label="Pool price, local">
+                    <td role="cell" class="num" data-label="Asked for" data-unit="chips">{format::chips(pool.asked)}</td>
+                    <td role="cell" class="num" data-label="Owned" data-unit="chips">{format::chips(pool.owned)}</td>
+                    <td role="cell" class="num" data-label="Lent" data-unit="chips">{format::chips(pool.lent)}</td>
+                    <td role="cell" class="num" data-label="Bought" data-unit="chips">{format::chips(pool.bought)}</td>
+                    <td role="cell" class="num" data-label="Granted" data-unit="chips">{format::chips(pool.granted)}</td>
+                    <td role="cell" class="num" data-label="Pool price" data-unit="global credits per chip-hour">{format::price(pool.price)}</td>
+                    <td role="cell" class="num price" data-label="Pool price" data-unit="local credits per chip-hour">
                         {format::price(pool.local_price)}
                     </td>
                 </tr>

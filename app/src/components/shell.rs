@@ -160,6 +160,7 @@ fn heading(path: &str) -> String {
         return "New bid".to_owned();
     }
     match section_of(path) {
+        Some(section) if section.path == "/bids" && path != section.path => "Bid".to_owned(),
         Some(section) => match path.strip_prefix("/cycles/").and_then(|number| number.parse().ok()) {
             Some(cycle) => format!("Cycle {}", format::thousands(cycle)),
             None => section.name.to_owned(),
@@ -446,7 +447,8 @@ fn keys() -> impl IntoView {
     let rows = [
         ("?", "this list"),
         ("g m · g q · g b · g a · g c", "go to Market, Bids (queue), Bid book, Allocations, Cycles"),
-        ("g u · g f · g o", "go to Budget, Finance, Organisation"),
+        ("g p · g u · g f", "go to Planner, Budget, Finance"),
+        ("g s · g l · g o", "go to Supply, Lab, Organisation"),
         ("↑ ↓", "previous, next row of a table"),
         ("Home End", "first, last row"),
         ("Enter", "open the row"),
@@ -480,6 +482,10 @@ mod tests {
         assert!(section_of("/cyclesx").is_none());
         assert_eq!(heading("/cycles/48211"), "Cycle 48,211");
         assert_eq!(heading("/cycles"), "Cycles");
+        assert_eq!(
+            [heading("/bids"), heading("/bids/new"), heading("/bids/0193-1")],
+            ["Bids", "New bid", "Bid"]
+        );
         assert_eq!(heading("/nowhere"), "Not found");
     }
 }

@@ -281,15 +281,15 @@ fn total_row(view: &AllocationsView, index: usize, series: &AllocationSeries) ->
                 <span class=format!("swatch key-{layer}")></span>
                 {series.name.clone()}
             </th>
-            <td role="cell" class="num" data-label="Now, chips">{format::chips(series.now)}</td>
-            <td role="cell" class="num" data-label="Granted, chip-hours">
+            <td role="cell" class="num" data-label="Now" data-unit="chips">{format::chips(series.now)}</td>
+            <td role="cell" class="num" data-label="Granted" data-unit="chip-hours">
                 {format::milli(series.granted_milli_chip_hours)}
             </td>
-            <td role="cell" class="num" data-label="Used, chip-hours">
+            <td role="cell" class="num" data-label="Used" data-unit="chip-hours">
                 {format::milli(series.used_milli_chip_hours)}
             </td>
             <td role="cell" class="num" data-label="Used of granted">{share}</td>
-            <td role="cell" class="num" data-label="Cost, local credits">{cost}</td>
+            <td role="cell" class="num" data-label="Cost" data-unit="local credits">{cost}</td>
         </tr>
     }
 }

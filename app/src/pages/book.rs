@@ -6,7 +6,8 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
-use crate::components::depth::{depth_figure, depth_table};
+use crate::components::bids::bid_for;
+use crate::components::depth::{depth_figure, depth_table, telling};
 use crate::components::page::page;
 use crate::components::pools::pool_table;
 use crate::components::problem::empty;
@@ -35,7 +36,7 @@ fn href(chip_type: &ChipTypeId) -> String {
 }
 
 fn book(shown: &data::BookPage) -> impl IntoView + use<> {
-    let data::BookPage { book, own, reads_sealed } = shown;
+    let data::BookPage { book, own, bids, reads_sealed } = shown;
     let choices = book
         .chip_types
         .iter()
@@ -52,9 +53,11 @@ fn book(shown: &data::BookPage) -> impl IntoView + use<> {
             </a>
         }
     });
+    let row = book.chip_types.iter().find(|row| row.chip_type == book.chip_type);
+    let bid = row.filter(|row| *bids && !row.retired).map(bid_for);
     let path = format!("/api/v1/chip-types/{}/book", book.chip_type);
     view! {
-        <div class="toolbar">{switch("Chip type", choices)} {sealed}</div>
+        <div class="toolbar">{switch("Chip type", choices)} {sealed} {bid}</div>
         {facts(book).into_any()}
         <div class="columns">
             <section class="panel" aria-labelledby="curve-title">
@@ -67,7 +70,7 @@ fn book(shown: &data::BookPage) -> impl IntoView + use<> {
             <section class="panel" aria-labelledby="depth-title">
                 <header>
                     <h2 id="depth-title">"Depth"</h2>
-                    <span class="quiet">{format!("{} levels", book.levels.len())}</span>
+                    <span class="quiet">{format!("{} levels", telling(&book.levels, own).count())}</span>
                     <div class="right">{csv(address(&path, &[("format", Some("csv"))]), "Depth")}</div>
                 </header>
                 {if book.levels.is_empty() {

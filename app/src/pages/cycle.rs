@@ -197,7 +197,12 @@ fn teams_panel(cycle: &CycleView) -> impl IntoView + use<> {
 }
 
 fn team_row(number: u64, team: &CycleTeam) -> impl IntoView + use<> {
-    let href = address(&format!("/cycles/{number}"), &[("team", Some(team.team.as_str()))]);
+    let name = if team.shows_bids {
+        let href = address(&format!("/cycles/{number}"), &[("team", Some(team.team.as_str()))]);
+        view! { <a class="row-link" data-row data-noscroll href=href>{team.name.clone()}</a> }.into_any()
+    } else {
+        team.name.clone().into_any()
+    };
     let quotas = team
         .quotas
         .iter()
@@ -223,11 +228,11 @@ fn team_row(number: u64, team: &CycleTeam) -> impl IntoView + use<> {
     view! {
         <tr role="row">
             <th scope="row" role="rowheader">
-                <a class="row-link" data-row data-noscroll href=href>{team.name.clone()}</a>
+                {name}
             </th>
-            <td role="cell" class="num" data-label="Balance, local">{format::amount(team.balance)}</td>
-            <td role="cell" class="num" data-label="Income per hour">{format::amount(team.income)}</td>
-            <td role="cell" class="num" data-label="Cap per hour, global">{format::amount(team.cap)}</td>
+            <td role="cell" class="num" data-label="Balance" data-unit="local credits">{format::amount(team.balance)}</td>
+            <td role="cell" class="num" data-label="Income" data-unit="local credits per hour">{format::amount(team.income)}</td>
+            <td role="cell" class="num" data-label="Spending cap" data-unit="global credits per hour">{format::amount(team.cap)}</td>
             <td role="cell" class="wide-cell" data-label="Chips">{quotas}</td>
         </tr>
     }

@@ -124,7 +124,7 @@ fn row(cycle: &CycleSummary) -> impl IntoView + use<> {
             <td role="cell" data-label="Began">{date_time(cycle.starts_at)}</td>
             <td role="cell" class="num" data-label="In force for">{in_force}</td>
             <td role="cell" class="num" data-label="Live bids">{format::thousands(cycle.bids)}</td>
-            <td role="cell" class="num" data-label="Supply">{format::chips(cycle.occupancy.supply)}</td>
+            <td role="cell" class="num" data-label="Supply" data-unit="chips">{format::chips(cycle.occupancy.supply)}</td>
             <td role="cell" class="wide-cell" data-label="Occupancy">{occupancy(&cycle.occupancy)}</td>
             <td role="cell" class="num" data-label="Cleared within">{format::short_time(cycle.clear_micros)}</td>
         </tr>

@@ -8,6 +8,7 @@ use leptos_router::hooks::use_query_map;
 use serde::{Deserialize, Serialize};
 
 use crate::chart::price_chart;
+use crate::components::bids::bid_for;
 use crate::components::depth::{depth_figure, depth_table};
 use crate::components::facts::{change, occupancy, occupancy_legend, paid_share, sparkline};
 use crate::components::history::history_table;
@@ -104,7 +105,7 @@ fn market(shown: Shown) -> impl IntoView {
     }
     let shown_chip = data.opened_chip_type();
     let opened = data.opened.map(|opened| match opened {
-        Ok(opened) => behind(&state, &data.market, &opened).into_any(),
+        Ok(opened) => behind(&state, &data.market, &opened, data.bids).into_any(),
         Err(error) => notice(error).into_any(),
     });
     view! {
@@ -180,7 +181,7 @@ fn price_row(state: &State, row: &ChipTypeRow, opened: bool, with_pool: bool) ->
     };
     let own_price = with_pool.then(|| {
         view! {
-            <td role="cell" class="num price" data-label="Your price">{format::price(row.local_price)}</td>
+            <td role="cell" class="num price" data-label="Your price" data-unit="local credits per chip-hour">{format::price(row.local_price)}</td>
         }
     });
     let price_class = if with_pool { "num" } else { "num price" };
@@ -193,11 +194,11 @@ fn price_row(state: &State, row: &ChipTypeRow, opened: bool, with_pool: bool) ->
                 {row.retired.then(|| view! { <small class="quiet">"retired: takes no new bids"</small> })}
             </th>
             {own_price}
-            <td role="cell" class=price_class data-label="Market price">{format::price(row.reference_price)}</td>
+            <td role="cell" class=price_class data-label="Market price" data-unit="global credits per chip-hour">{format::price(row.reference_price)}</td>
             <td role="cell" class="num" data-label="Change">{change(row.reference_price, before)}</td>
             <td role="cell" class="spark-cell" data-label="Last 24 h">{sparkline(&row.name, &row.last_24h)}</td>
-            <td role="cell" class="num" data-label="Supply">{format::chips(row.occupancy.supply)}</td>
-            <td role="cell" class="num" data-label="Asked for">{format::chips(row.asked)}</td>
+            <td role="cell" class="num" data-label="Supply" data-unit="chips">{format::chips(row.occupancy.supply)}</td>
+            <td role="cell" class="num" data-label="Asked for" data-unit="chips">{format::chips(row.asked)}</td>
             <td role="cell" class="wide-cell" data-label="Occupancy" data-value=paid_share(&row.occupancy)>
                 {occupancy(&row.occupancy)}
             </td>
@@ -206,22 +207,23 @@ fn price_row(state: &State, row: &ChipTypeRow, opened: bool, with_pool: bool) ->
 }
 
 /// History and demand of the opened chip type.
-fn behind(state: &State, market: &MarketView, opened: &OpenedChipType) -> impl IntoView + use<> {
+fn behind(state: &State, market: &MarketView, opened: &OpenedChipType, bids: bool) -> impl IntoView + use<> {
     let chip_type = &opened.history.chip_type;
-    let name = market
-        .rows
-        .iter()
-        .find(|row| row.chip_type == *chip_type)
-        .map_or_else(|| chip_type.to_string(), |row| row.name.clone());
+    let row = market.rows.iter().find(|row| row.chip_type == *chip_type);
+    let name = row.map_or_else(|| chip_type.to_string(), |row| row.name.clone());
+    let bid = row.filter(|row| bids && !row.retired).map(bid_for);
     view! {
         <div class="columns">
             {history_panel(state, &name, opened).into_any()}
             <section class="panel" aria-labelledby="depth-title">
                 <header>
                     <h2 id="depth-title">{name.clone()}" · who asks at which price"</h2>
-                    <a class="right quiet-link" href=address("/book", &[("chip", Some(chip_type.as_str()))])>
-                        "Open the book"
-                    </a>
+                    <div class="right">
+                        <a class="quiet-link" href=address("/book", &[("chip", Some(chip_type.as_str()))])>
+                            "Open the book"
+                        </a>
+                        {bid}
+                    </div>
                 </header>
                 <div class="body">
                     {depth_figure(&opened.book, &[])}

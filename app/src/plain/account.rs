@@ -131,14 +131,14 @@ fn fresh(secret: String) -> AnyView {
 
 fn change_password(state: &FormState) -> AnyView {
     let fields = vec![
-        field(state, &Field::password("old_password", "Password now", "current-password")),
+        field(state, &Field::password("old_password", "Current password", "current-password")),
         field(
             state,
             &Field::password("password", "New password", "new-password").with_hint(
                 "At least 10 characters. A few words with spaces are fine. It signs out everywhere else.",
             ),
         ),
-        field(state, &Field::password("again", "The same again", "new-password")),
+        field(state, &Field::password("again", "New password again", "new-password")),
     ];
     panel("password", "Password", form(state, "/account/password", fields, "Change the password"))
 }

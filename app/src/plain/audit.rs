@@ -4,7 +4,9 @@ use common::api::{AuditEntry, Page};
 use leptos::prelude::*;
 
 use super::form::{Field, FormState, field, select};
+use super::organisation::{Shows, subnav};
 use super::parts::next_page;
+use super::table::{Content, Table};
 use crate::components::time::date_time;
 use crate::format;
 use crate::words::address;
@@ -12,6 +14,8 @@ use crate::words::address;
 /// What the page shows.
 #[derive(Clone, Debug)]
 pub struct AuditPage {
+    /// What the navigation of the organisation's pages shows.
+    pub shows: Shows,
     /// The actions that a filter can name.
     pub actions: Vec<String>,
     /// The filters as they stand in the address: `user`, `action`, `object`, `from`, `to`.
@@ -25,7 +29,7 @@ const FILTERS: [&str; 5] = ["user", "action", "object", "from", "to"];
 
 /// The main part of the page.
 pub fn audit(page: AuditPage) -> AnyView {
-    let AuditPage { actions, filters, entries } = page;
+    let AuditPage { shows, actions, filters, entries } = page;
     let mut options = vec![(String::new(), "All".to_owned())];
     options.extend(actions.into_iter().map(|action| (action.clone(), action)));
     let line = |name, label| Field { required: false, ..Field::text(name, label) };
@@ -55,6 +59,7 @@ pub fn audit(page: AuditPage) -> AnyView {
         .and_then(|page| page.next_cursor.as_deref())
         .map(|cursor| link("/organisation/audit", &[("cursor", cursor)]));
     view! {
+        {subnav("/organisation/audit", shows)}
         <section class="panel" aria-labelledby="log">
             <header>
                 <h2 id="log">"What was done, newest first"</h2>
@@ -71,33 +76,20 @@ pub fn audit(page: AuditPage) -> AnyView {
 }
 
 fn table(page: &Page<AuditEntry>) -> AnyView {
-    if page.items.is_empty() {
-        return view! { <p class="empty">"Nothing was done that is like this. Take a filter away."</p> }
-            .into_any();
-    }
-    let rows = page.items.iter().map(row).collect_view();
-    view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Entries of the audit log">
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"Number"</th>
-                        <th scope="col">"At"</th>
-                        <th scope="col">"Who"</th>
-                        <th scope="col">"Action"</th>
-                        <th scope="col">"Object"</th>
-                        <th scope="col">"Reason"</th>
-                        <th scope="col">"Details"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
+    let columns = [
+        ("Number", "", true),
+        ("At", "", false),
+        ("Who", "", false),
+        ("Action", "", false),
+        ("Object", "", false),
+        ("Reason", "", false),
+        ("Details", "", false),
+    ];
+    Table::new("Entries of the audit log", &columns, page.items.iter().map(row).collect())
+        .view_or("Nothing was done that is like this. Take a filter away.")
 }
 
-fn row(entry: &AuditEntry) -> AnyView {
+fn row(entry: &AuditEntry) -> Vec<Content> {
     let side = |name: &'static str, value: &Option<serde_json::Value>| {
         value.as_ref().map(|value| {
             let text = serde_json::to_string_pretty(value).unwrap_or_default();
@@ -111,27 +103,26 @@ fn row(entry: &AuditEntry) -> AnyView {
     let request = entry.request_id.as_ref().map(|id| format!("request {id}"));
     let token = entry.token.as_ref().map(|id| format!("token {id}"));
     let where_from: Vec<String> = [token, from, request].into_iter().flatten().collect();
-    view! {
-        <tr>
-            <td class="num">{format::thousands(entry.number)}</td>
-            <td>{date_time(entry.at)}</td>
-            <td>
-                <span class="plain">
-                    {entry.user_name.clone()} <span class="id">{entry.user.to_string()}</span>
-                </span>
-            </td>
-            <td>{entry.action.clone()}</td>
-            <td>{format!("{} {}", entry.object_kind, entry.object)}</td>
-            <td>{entry.reason.clone()}</td>
-            <td>
-                <details>
-                    <summary>"Before and after"</summary>
-                    {side("Before", &entry.before)}
-                    {side("After", &entry.after)}
-                    <p class="quiet">{where_from.join(" · ")}</p>
-                </details>
-            </td>
-        </tr>
-    }
-    .into_any()
+    let who = view! {
+        <span class="plain">
+            {entry.user_name.clone()} <span class="id">{entry.user.to_string()}</span>
+        </span>
+    };
+    let details = view! {
+        <details>
+            <summary>"Before and after"</summary>
+            {side("Before", &entry.before)}
+            {side("After", &entry.after)}
+            <p class="quiet">{where_from.join(" · ")}</p>
+        </details>
+    };
+    vec![
+        format::thousands(entry.number).into(),
+        date_time(entry.at).into(),
+        who.into(),
+        entry.action.clone().into(),
+        format!("{} {}", entry.object_kind, entry.object).into(),
+        entry.reason.clone().into(),
+        details.into(),
+    ]
 }

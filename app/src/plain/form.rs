@@ -84,6 +84,12 @@ impl Field {
         Self { kind: "password", autocomplete, ..Self::text(name, label) }
     }
 
+    /// A date and a time in UTC, which the label says.
+    #[must_use]
+    pub const fn time(name: &'static str, label: &'static str) -> Self {
+        Self { kind: "datetime-local", ..Self::text(name, label) }
+    }
+
     /// The field with a hint.
     #[must_use]
     pub const fn with_hint(self, hint: &'static str) -> Self {

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::form::{Field, FormState, field, select};
 use super::parts::next_page;
+use super::table::{Content, Table};
 use crate::components::time::date_time;
 use crate::format;
 use crate::words::address;
@@ -111,48 +112,29 @@ pub fn ledger(page: LedgerPage) -> AnyView {
 }
 
 fn table(team: &TeamId, page: &Page<LedgerEntry>) -> AnyView {
-    if page.items.is_empty() {
-        return view! { <p class="empty">"No entry is like this. Take a filter away, or choose a longer time."</p> }
-            .into_any();
-    }
-    let rows = page.items.iter().map(|entry| row(team, entry)).collect_view();
-    view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Entries of the ledger">
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"Transfer"</th>
-                        <th scope="col">"Booked at"</th>
-                        <th scope="col">"Kind"</th>
-                        <th scope="col">"Chip type"</th>
-                        <th scope="col" class="num">"Amount"<small>"credits"</small></th>
-                        <th scope="col" class="num">"Balance after it"<small>"credits"</small></th>
-                        <th scope="col">"Reason"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
-}
-
-fn row(team: &TeamId, entry: &LedgerEntry) -> AnyView {
-    let href = format!("/budget/ledger/{}?team={team}", entry.transfer);
-    view! {
-        <tr>
-            <td>
-                <a href=href>{format::thousands(entry.transfer)}</a>
-            </td>
-            <td>{date_time(entry.at)}</td>
-            <td>{kind_name(&entry.kind)}</td>
-            <td>{entry.chip_type.as_ref().map_or_else(String::new, ToString::to_string)}</td>
-            <td class="num">{format::amount(entry.amount)}</td>
-            <td class="num">{format::amount(entry.balance_after)}</td>
-            <td>{entry.reason.clone()}</td>
-        </tr>
-    }
-    .into_any()
+    let rows = page.items.iter().map(|entry| -> Vec<Content> {
+        let href = format!("/budget/ledger/{}?team={team}", entry.transfer);
+        vec![
+            view! { <a href=href>{format::thousands(entry.transfer)}</a> }.into(),
+            date_time(entry.at).into(),
+            kind_name(&entry.kind).into(),
+            entry.chip_type.as_ref().map_or_else(String::new, ToString::to_string).into(),
+            format::amount(entry.amount).into(),
+            format::amount(entry.balance_after).into(),
+            entry.reason.clone().into(),
+        ]
+    });
+    let columns = [
+        ("Transfer", "", false),
+        ("Booked at", "", false),
+        ("Kind", "", false),
+        ("Chip type", "", false),
+        ("Amount", "credits", true),
+        ("Balance after it", "credits", true),
+        ("Reason", "", false),
+    ];
+    Table::new("Entries of the ledger", &columns, rows.collect())
+        .view_or("No entry is like this. Take a filter away, or choose a longer time.")
 }
 
 /// The main part of the page of one transfer, as it is seen from a team. Who books money gets the way to correct it.

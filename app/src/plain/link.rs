@@ -30,7 +30,7 @@ pub fn link(page: LinkPage) -> AnyView {
     let password = Field::password("password", "Password", "new-password")
         .with_hint("At least 10 characters. A few words with spaces are fine.");
     fields.push(field(&state, &password));
-    fields.push(field(&state, &Field::password("again", "The same again", "new-password")));
+    fields.push(field(&state, &Field::password("again", "Password again", "new-password")));
     view! {
         <section class="panel" aria-label="Password">
             <div class="body">

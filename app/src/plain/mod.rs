@@ -22,6 +22,7 @@ pub mod reconciliation;
 mod runway;
 pub mod sign_in;
 pub mod supply;
+mod table;
 
 use common::api::ShellView;
 use common::problem::Problem;
@@ -30,6 +31,7 @@ use leptos::prelude::*;
 
 use crate::components::shell::plain_shell;
 use crate::document::{SiteFiles, THEME_SCRIPT, import_map};
+use crate::fields::escaped;
 use crate::response;
 
 /// What stands around a plain page.
@@ -77,7 +79,8 @@ pub fn render(frame: Frame<'_>, main: impl FnOnce() -> AnyView) -> PlainPage {
                     <link rel="stylesheet" href=site.url("main.css") />
                     <script type="importmap" nonce=nonce.clone()>{import_map(site)}</script>
                     <script type="module" src=site.url("shell.js")></script>
-                    <title>{format!("{title} · Quota Marketplace")}</title>
+                    // As HTML of its own: Leptos would put a mark for hydration behind a text, which a title shows.
+                    <title inner_html=escaped(&format!("{title} · Quota Marketplace"))></title>
                 </head>
                 <body>{body}</body>
             </html>

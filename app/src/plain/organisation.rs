@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use super::form::{Field, FormState, boxes, field, form, hidden, select, text_area};
 use super::parts::fact;
+use super::table::{Column, Content, Table};
 use crate::components::time::date_time;
 
 /// A link with its text.
@@ -38,7 +39,7 @@ pub struct Listing {
     /// What it lists.
     pub caption: String,
     /// Names of the columns, the unit after a line break; whether they hold numbers.
-    pub columns: Vec<(&'static str, &'static str, bool)>,
+    pub columns: Vec<Column>,
     /// Its rows.
     pub rows: Vec<Vec<Cell>>,
     /// What is said when there is no row.
@@ -143,7 +144,7 @@ pub struct ChangePage {
 }
 
 /// The navigation of the organisation's pages.
-fn subnav(path: &str, shows: Shows) -> AnyView {
+pub(super) fn subnav(path: &str, shows: Shows) -> AnyView {
     let all = [
         ("/organisation", "Pools and teams", true),
         ("/organisation/settings", "Settings", true),
@@ -152,11 +153,15 @@ fn subnav(path: &str, shows: Shows) -> AnyView {
         ("/organisation/watch", "Watch list", shows.watch),
         ("/organisation/audit", "Audit log", shows.audit),
     ];
+    // A page of one team belongs to all of them, as it stands below none of the others.
+    let below =
+        |href: &str| path.strip_prefix(href).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let place = all.iter().map(|(href, ..)| *href).filter(|href| below(href)).max_by_key(|href| href.len());
     let links = all
         .into_iter()
         .filter(|(_, _, shown)| *shown)
         .map(|(href, text, _)| {
-            let current = (path == href).then_some("page");
+            let current = (place == Some(href)).then_some(if path == href { "page" } else { "true" });
             view! {
                 <a href=href aria-current=current>
                     {text}
@@ -235,43 +240,9 @@ pub fn table(listing: Listing) -> AnyView {
     if rows.is_empty() {
         return view! { <div class="body"><h2>{caption}</h2><p class="empty">{empty}</p></div> }.into_any();
     }
-    let heads = columns
-        .iter()
-        .map(|(name, unit, is_number)| {
-            view! {
-                <th scope="col" class=is_number.then_some("num")>
-                    {*name}
-                    {(!unit.is_empty()).then(|| view! { <small>{*unit}</small> })}
-                </th>
-            }
-        })
-        .collect_view();
-    let rows = rows
-        .into_iter()
-        .map(|cells| {
-            let cells = cells
-                .into_iter()
-                .zip(&columns)
-                .enumerate()
-                .map(|(place, (cell, (name, _, _)))| cell_view(place, cell, name))
-                .collect_view();
-            view! { <tr>{cells}</tr> }
-        })
-        .collect_view();
-    let label = caption.clone();
     let list = list_name(&caption);
-    view! {
-        <div class="scroll" tabindex="0" role="region" aria-label=label>
-            <table class="cards" data-sortable=list>
-                <caption>{caption}</caption>
-                <thead>
-                    <tr>{heads}</tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
+    let rows = rows.into_iter().map(|cells| cells.into_iter().map(content).collect()).collect();
+    Table::new(caption, &columns, rows).captioned().sortable(list).view()
 }
 
 /// The name of a list in the address: what stands before a colon of its caption, in small letters.
@@ -280,26 +251,15 @@ fn list_name(caption: &str) -> String {
     name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-fn cell_view(place: usize, cell: Cell, column: &'static str) -> AnyView {
-    let (class, content) = match cell {
-        Cell::Text(text) => ("", text.into_any()),
-        Cell::Number(text) => ("num", text.into_any()),
+fn content(cell: Cell) -> Content {
+    match cell {
+        Cell::Text(text) | Cell::Number(text) => text.into(),
         Cell::Links(links) => {
             let links =
                 links.into_iter().map(|link| view! { <a href=link.href>{link.text}</a> " " }).collect_view();
-            ("", view! { <span>{links}</span> }.into_any())
+            view! { <span>{links}</span> }.into()
         }
-        Cell::Time(at) => ("", at.map(date_time).into_any()),
-    };
-    if place == 0 {
-        view! { <th scope="row">{content}</th> }.into_any()
-    } else {
-        view! {
-            <td class=class data-label=column>
-                {content}
-            </td>
-        }
-        .into_any()
+        Cell::Time(at) => at.map(date_time).into(),
     }
 }
 

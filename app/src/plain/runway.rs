@@ -22,9 +22,9 @@ pub(super) fn told(warnings: &[RunwayWarning]) -> AnyView {
                     <td data-label="Would last">
                         {if warning.hours == 1 { "an hour at most" } else { "a day at most" }}
                     </td>
-                    <td class="num" data-label="Balance">{format::amount(warning.balance)}</td>
-                    <td class="num" data-label="Spent per hour">{format::amount(warning.burn)}</td>
-                    <td class="num" data-label="Earned per hour">{format::amount(warning.income)}</td>
+                    <td class="num" data-label="Balance" data-unit="credits">{format::amount(warning.balance)}</td>
+                    <td class="num" data-label="Spent" data-unit="credits per hour">{format::amount(warning.burn)}</td>
+                    <td class="num" data-label="Earned" data-unit="credits per hour">{format::amount(warning.income)}</td>
                     <td class="num" data-label="Cycle">
                         <a href=format!("/cycles/{}", warning.cycle)>{format::thousands(warning.cycle)}</a>
                     </td>

@@ -27,7 +27,7 @@ async fn an_empty_queue_says_what_to_do() {
     let text = render(Empty, "/bids").await.text();
     assert!(text.contains("The queue is empty.") && text.contains("Place the first bid"), "{text}");
     let text = render(Empty, "/bids?show=ended").await.text();
-    assert!(text.contains("No bid of this team is over yet."), "{text}");
+    assert!(text.contains("No bid of this team has ended yet."), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

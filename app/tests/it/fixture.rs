@@ -165,6 +165,7 @@ fn cycle_teams() -> Vec<CycleTeam> {
             balance: MicroCredits(balance),
             income: MicroCredits(96_000_000),
             cap: MicroCredits(131_200_000),
+            shows_bids: true,
             quotas: if balance == 0 {
                 Vec::new()
             } else {

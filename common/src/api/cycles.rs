@@ -94,6 +94,8 @@ pub struct CycleTeam {
     pub cap: MicroCredits,
     /// Quota per chip type.
     pub quotas: Vec<TeamQuota>,
+    /// Whoever asks may read its single bids.
+    pub shows_bids: bool,
 }
 
 /// A team's quota of one chip type in a cycle.

@@ -293,3 +293,54 @@ async fn t061_t161_names_and_amounts_of_all_kinds_are_refused_at_their_field_or_
     let none = json!({ "id": "z", "name": "Z", "weight": "0", "reason": "r" });
     assert_eq!(admin.json("POST", "/api/v1/pools", &none).await.status, 201, "nothing is an amount as well");
 }
+
+#[tokio::test]
+async fn pages_of_the_organisation_say_where_one_is_and_call_teams_by_their_names() {
+    let mut app = TestApp::with_bids().await;
+    app.clear().await;
+    let form = app.admin().open("/organisation/teams/speech/change").await.body;
+    let version =
+        form.split("name=\"version\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let renamed = [
+        ("name", "Speech & <sound>"),
+        ("income", "8"),
+        ("version", version),
+        ("reason", "clearer"),
+        ("confirmed", "yes"),
+    ];
+    let changed = app.admin().post("/organisation/teams/speech/change", &renamed).await;
+    assert_eq!(changed.status, 303, "{}", changed.body);
+    app.clear().await;
+
+    let team = app.admin().open("/organisation/teams/speech").await.body;
+    assert!(team.contains("<title>Team Speech &amp; &lt;sound&gt; · Quota Marketplace</title>"), "{team}");
+    assert!(
+        team.contains("<a href=\"/organisation\" aria-current=\"true\">"),
+        "a team stands among the teams: {team}"
+    );
+    let log = app.auditor().await.open("/organisation/audit").await.body;
+    assert!(log.contains("<a href=\"/organisation/audit\" aria-current=\"page\">"), "{log}");
+    for path in ["/organisation/people", "/organisation/people/engineer"] {
+        let page = app.admin().open(path).await.body;
+        assert!(page.contains("Speech &amp; &lt;sound&gt;"), "{path}: {page}");
+    }
+    let shares = app.admin().open("/organisation/shares").await.body;
+    assert!(shares.contains(" UTC. Chips used for free"), "{shares}");
+}
+
+#[tokio::test]
+async fn a_cycle_says_whose_single_bids_may_be_read() {
+    let mut app = TestApp::with_bids().await;
+    app.clear().await;
+    let shown = async |client: &Client| {
+        let cycle = client.get("/api/v1/cycles/1").await.json();
+        let teams = cycle["teams"].as_array().unwrap().clone();
+        let shows = teams.iter().filter(|team| team["shows_bids"] == true).count();
+        (teams.len(), shows)
+    };
+    assert_eq!(shown(&app.finance().await).await, (3, 0), "money, but no single bid");
+    assert_eq!(shown(&app.auditor().await).await, (3, 3));
+    assert_eq!(shown(&app.engineer().await).await, (2, 2), "only the own ones");
+    let page = app.finance().await.open("/cycles/1").await.body;
+    assert!(page.contains("Single bids are sealed.") && !page.contains("/cycles/1?team="), "{page}");
+}

@@ -302,7 +302,7 @@ async fn the_pages_make_place_feed_and_close_a_plan_without_scripts() {
     let bad = engineer.post("/planner", &fields("10,4,1\n20,NaN,2")).await;
     assert_eq!(bad.status, 422);
     for part in
-        ["Line 2: the loss is NaN", "10,4,1\n20,NaN,2", "Speech &lt;model&gt;", "Target loss is &quot;&quot;"]
+        ["Line 2: the loss is NaN", "10,4,1\n20,NaN,2", "Speech &lt;model&gt;", "Target loss is empty"]
     {
         assert!(
             bad.body.contains(part) || bad.body.contains(&part.replace("&quot;", "\"")),

@@ -41,7 +41,7 @@ pub(super) fn list(list: List) -> impl IntoView {
     let body = match (view.bids.is_empty(), show) {
         (true, BidFilter::Open) => nothing_open(view.may_bid, new_bid),
         (true, BidFilter::Ended) => empty(
-            "No bid of this team is over yet.",
+            "No bid of this team has ended yet.",
             "A bid comes here when its work is done, its window is over, or somebody cancels it.",
         )
         .into_any(),
@@ -55,7 +55,7 @@ pub(super) fn list(list: List) -> impl IntoView {
     );
     let (title, hint) = match show {
         BidFilter::Open => ("Queue", "first in line is paid for first"),
-        BidFilter::Ended => ("Bids that are over", "last ended first"),
+        BidFilter::Ended => ("Ended bids", "last ended first"),
     };
     let pages = pages(&view.team.id, show, cursor.is_some(), view.next_cursor.as_deref());
     view! {
@@ -94,7 +94,7 @@ fn toolbar(
     new_bid: &str,
 ) -> impl IntoView + use<> {
     let choices =
-        [(BidFilter::Open, "In the queue", view.counts.open), (BidFilter::Ended, "Over", view.counts.ended)]
+        [(BidFilter::Open, "In the queue", view.counts.open), (BidFilter::Ended, "Ended", view.counts.ended)]
             .map(|(filter, text, count)| Choice {
                 text: format!("{text} {}", format::thousands(count)),
                 href: href(&view.team.id, filter, None),

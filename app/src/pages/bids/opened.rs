@@ -146,9 +146,9 @@ fn history(detail: &BidDetail, later: bool) -> impl IntoView + use<> {
                         <th scope="col" role="columnheader">"Began"</th>
                         <th scope="col" role="columnheader" class="num">"For"</th>
                         <th scope="col" role="columnheader" class="num">"Chips"</th>
-                        <th scope="col" role="columnheader" class="num">"Idle ones for free"</th>
+                        <th scope="col" role="columnheader" class="num">"Idle chips for free"</th>
                         <th scope="col" role="columnheader" class="num">
-                            "Price"
+                            "Price at its start"
                             <small>"local credits per chip-hour"</small>
                         </th>
                         <th scope="col" role="columnheader">"Why"</th>
@@ -187,10 +187,10 @@ fn stretch(stretch: &BidStretch) -> impl IntoView + use<> {
             <td role="cell" data-label="Began">{date_time(stretch.starts_at)}</td>
             <td role="cell" class="num" data-label="For">{lasted}</td>
             <td role="cell" class="num" data-label="Chips">{format::chips(stretch.chips)}{chip_type}</td>
-            <td role="cell" class="num" data-label="Idle ones for free">
+            <td role="cell" class="num" data-label="Idle chips for free">
                 {format::chips(stretch.opportunistic_chips)}
             </td>
-            <td role="cell" class="num" data-label="Price, local">{format::price(stretch.local_price)}</td>
+            <td role="cell" class="num" data-label="Price at its start" data-unit="local credits per chip-hour">{format::price(stretch.local_price)}</td>
             <td role="cell" data-label="Why">{words::reason(stretch.reason)}</td>
         </tr>
     }

@@ -1,7 +1,7 @@
 //! Reads what a page of bids shows, by its address.
 
 use common::api::{BidFilter, BidView, BidsQuery, BidsView, TeamName};
-use common::ids::{BidId, TeamId};
+use common::ids::{BidId, ChipTypeId, TeamId};
 use common::problem::Problem;
 use leptos::prelude::{IntoAny, RenderHtml, use_context};
 
@@ -23,6 +23,8 @@ pub(crate) enum Address {
         team: Option<TeamId>,
         /// The bid whose terms are taken over.
         from: Option<BidId>,
+        /// The chip type that is chosen at first, where no bid is taken over.
+        chip: Option<ChipTypeId>,
     },
     /// One bid.
     Bid {
@@ -50,9 +52,11 @@ impl Address {
                 show: if query.get("show") == "ended" { BidFilter::Ended } else { BidFilter::Open },
                 cursor: given("cursor"),
             })),
-            "/bids/new" => {
-                Ok(Self::New { team: query.get("team").parse().ok(), from: query.get("from").parse().ok() })
-            }
+            "/bids/new" => Ok(Self::New {
+                team: query.get("team").parse().ok(),
+                from: query.get("from").parse().ok(),
+                chip: query.get("chip").parse().ok(),
+            }),
             path => {
                 let id =
                     path.strip_prefix("/bids/").and_then(|id| id.parse().ok()).ok_or_else(no_such_page)?;
@@ -110,14 +114,14 @@ pub(crate) async fn page(
             let reply = posted.and_then(|posted| posted.reply);
             Ok(Shown::List(Box::new(List { teams, show, cursor, view, reply })))
         }
-        Address::New { team, from } => {
+        Address::New { team, from, chip } => {
             let copied = match from {
                 Some(from) => Some(backend.bid(from, None).await?),
                 None => None,
             };
             let team = team.or_else(|| copied.as_ref().map(|copied| copied.team.id.clone()));
             let view = backend.bids(BidsQuery { team, ..BidsQuery::default() }).await?;
-            let mut fields = copied.map_or_else(empty_fields, |copied| fields_of(&copied.bid.terms));
+            let mut fields = copied.map_or_else(|| empty_fields(chip), |copied| fields_of(&copied.bid.terms));
             fields.push("id", backend.new_id());
             Ok(Shown::Form(Box::new(form(address, view, None, fields, posted))))
         }
@@ -183,11 +187,13 @@ async fn teams(backend: &dyn Backend, shown: &TeamName) -> Result<Vec<TeamName>,
     Ok(teams)
 }
 
-/// A form in which nothing is chosen: one alternative to fill in, and no limit of either kind.
-fn empty_fields() -> Fields {
-    Fields::parse(
+/// A form in which nothing but perhaps the chip type is chosen: one alternative to fill in, no limit of either kind.
+fn empty_fields(chip: Option<ChipTypeId>) -> Fields {
+    let mut fields = Fields::parse(
         "name=&note=&chip_type=&chips=&min_chips=&limit=&zone=UTC&not_before=&not_after=&work=&work_unit=hours",
-    )
+    );
+    fields.set("chip_type", chip.map_or_else(String::new, |chip| chip.to_string()));
+    fields
 }
 
 /// The fields of a bid as it is, with the version they are of.
@@ -234,7 +240,9 @@ mod tests {
         assert_eq!(list("/bids?show=ended&cursor=a%2Bb").cursor.as_deref(), Some("a+b"));
         assert_eq!(list("/bids?show=ended").show, BidFilter::Ended);
         assert_eq!(list("/bids?team=a%20b").team, None, "no id");
-        assert_eq!(Address::parse("/bids/new?team=rl"), Ok(Address::New { team, from: None }));
+        assert_eq!(Address::parse("/bids/new?team=rl"), Ok(Address::New { team, from: None, chip: None }));
+        let chip = Some(ChipTypeId::new("H100").expect("an id"));
+        assert_eq!(Address::parse("/bids/new?chip=H100"), Ok(Address::New { team: None, from: None, chip }));
         let id = BidId::new("0193-1").expect("an id");
         assert_eq!(
             Address::parse("/bids/0193-1?edit=yes"),

@@ -57,11 +57,11 @@ pub(super) fn open_row(rows: &Rows, bid: &BidView) -> AnyView {
                 {window(&bid.terms)}
             </th>
             <td role="cell" data-label="Chips now"><span class="stack"><span class=class>{chips}</span>{free}</span></td>
-            <td role="cell" class="num" data-label="Limit">{limit(&bid.terms)}</td>
+            <td role="cell" class="num" data-label="Limit" data-unit="credits per chip-hour">{limit(&bid.terms)}</td>
             <td role="cell" class="wide-cell why" data-label="Now">
                 <span class="stack"><span>{state}</span>{retired(bid)}{pending(bid, &rows.clock)}</span>
             </td>
-            <td role="cell" class="num" data-label="Cost so far">{format::amount(bid.cost)}</td>
+            <td role="cell" class="num" data-label="Cost so far" data-unit="credits">{format::amount(bid.cost)}</td>
             <td role="cell" class="num" data-label="Time left">{left(bid)}</td>
             <td role="cell" class="acts">{rows.may_bid.then(|| acts(rows, bid))}</td>
         </tr>
@@ -80,9 +80,9 @@ pub(super) fn ended_row(rows: &Rows, bid: &BidView) -> AnyView {
             </th>
             <td role="cell" data-label="Ended"><span class=class>{text}</span></td>
             <td role="cell" data-label="At">{bid.ended_at.map(date_time)}</td>
-            <td role="cell" class="num" data-label="Limit">{limit(&bid.terms)}</td>
+            <td role="cell" class="num" data-label="Limit" data-unit="credits per chip-hour">{limit(&bid.terms)}</td>
             <td role="cell" class="num" data-label="Work done">{words::chip_hours(bid.done_chip_seconds)}</td>
-            <td role="cell" class="num" data-label="Cost">{format::amount(bid.cost)}</td>
+            <td role="cell" class="num" data-label="Cost" data-unit="credits">{format::amount(bid.cost)}</td>
             <td role="cell" class="acts">
                 <span class="buttons">{rows.may_bid.then(|| duplicate(&rows.team, bid))}</span>
             </td>

@@ -3,7 +3,8 @@
 use common::api::{BookingKind, BookingState, BookingView, BookingsView};
 use leptos::prelude::*;
 
-use super::{linked, panel_with_csv, subnav, table};
+use super::super::table::Table;
+use super::{linked, panel_with_csv, subnav};
 use crate::components::time::date_time;
 use crate::format;
 use crate::plain::form::{Field, FormState, field, form, hidden, panel, select, text_area};
@@ -84,7 +85,7 @@ pub fn bookings(page: &BookingsPage) -> AnyView {
             {book}
             {set}
         </div>
-        {table("Corrections, grants and transfers, newest first".to_owned(), &columns, rows, empty)}
+        {Table::new("Corrections, grants and transfers, newest first", &columns, rows).captioned().view_or(empty)}
         <p class="quiet">{limit_words(bookings)} " Whoever asked does not approve. What nobody decided in seven days expires."</p>
     };
     view! {

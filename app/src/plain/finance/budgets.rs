@@ -3,7 +3,8 @@
 use common::api::{BudgetRow, BudgetsView, ForecastTest};
 use leptos::prelude::*;
 
-use super::{linked, panel_with_csv, period_bar, subnav, table};
+use super::super::table::Table;
+use super::{linked, panel_with_csv, period_bar, subnav};
 use crate::components::time::date_time;
 use crate::format;
 use crate::plain::form::panel;
@@ -78,12 +79,7 @@ fn rows(view: &BudgetsView) -> AnyView {
         )
     };
     view! {
-        {table(
-            format!("Teams that spent or have an allowance in {}", view.period.title),
-            &columns,
-            view.rows.iter().map(cells).collect(),
-            "No team spent anything or has an allowance in this month.",
-        )}
+        {Table::new(format!("Teams that spent or have an allowance in {}", view.period.title), &columns, view.rows.iter().map(cells).collect()).captioned().sortable("teams").view_or("No team spent anything or has an allowance in this month.")}
         <p class="quiet">{method}</p>
     }
     .into_any()
@@ -108,12 +104,7 @@ fn tests(view: &BudgetsView) -> AnyView {
         ("Off by", "of the actual", true),
     ];
     view! {
-        {table(
-            "The same method in the middle of past months, all teams together".to_owned(),
-            &columns,
-            view.tests.iter().map(cells).collect(),
-            "There is no past month yet of which both halves are in the ledger. The first one that is over will stand here.",
-        )}
+        {Table::new("The same method in the middle of past months, all teams together", &columns, view.tests.iter().map(cells).collect()).captioned().view_or("There is no past month yet of which both halves are in the ledger. The first one that is over will stand here.")}
         <p class="quiet">
             "For each of the last six months that are over: what the forecast would have said at the beginning of the 16th day, \
              from the seven days before it, against what came."

@@ -8,8 +8,10 @@ pub mod statements;
 
 use common::api::PeriodView;
 use common::money::MicroCredits;
+use common::problem::Problem;
 use leptos::prelude::*;
 
+use super::form::{Field, FormState, field};
 use crate::format;
 use crate::words::address;
 
@@ -107,6 +109,38 @@ fn period_bar(
     .into_any()
 }
 
+/// A page whose period is refused: its field with what was typed, and why. `fields` are the parameters of the address.
+pub fn refused_period(path: &str, fields: Vec<(String, String)>, problem: &Problem) -> AnyView {
+    let others: Vec<AnyView> = fields
+        .iter()
+        .filter(|(name, value)| name != "period" && !value.is_empty())
+        .map(|(name, value)| {
+            view! { <input type="hidden" name=name.clone() value=value.clone() /> }.into_any()
+        })
+        .collect();
+    let state = FormState::refused(fields, problem);
+    let period = Field { required: false, ..Field::text("period", "Period") };
+    view! {
+        {subnav(path)}
+        <section class="panel" aria-label="Period">
+            <div class="body">
+                <form class="form" method="get" action=path.to_owned()>
+                    {field(&state, &period)} {others}
+                    <div class="actions">
+                        <button class="button" type="submit">
+                            "Show"
+                        </button>
+                        <a class="quiet-link" href=path.to_owned()>
+                            "This month"
+                        </a>
+                    </div>
+                </form>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
 /// The ways to the periods before and after one, as far as there are any.
 fn beside(period: &PeriodView, link: impl Fn(&str) -> String) -> AnyView {
     [(&period.earlier, "Earlier"), (&period.later, "Later")]
@@ -132,74 +166,6 @@ fn chip_hours(chip_seconds: u64) -> String {
 fn signed(amount: MicroCredits) -> String {
     let text = format::amount(amount);
     if amount.0 > 0 { format!("+{text}") } else { text }
-}
-
-/// Columns of a table: name, unit, whether they hold numbers.
-type Columns<'a> = &'a [(&'static str, &'static str, bool)];
-
-/// A table that becomes cards where there is little room, with its caption.
-fn table(caption: String, columns: Columns<'_>, rows: Vec<Vec<AnyView>>, empty: &'static str) -> AnyView {
-    if rows.is_empty() {
-        return view! { <p class="empty">{empty}</p> }.into_any();
-    }
-    table_of(Some("cards"), caption, columns, rows)
-}
-
-/// A table of a class in a region that scrolls.
-fn table_of(
-    class: Option<&'static str>,
-    caption: String,
-    columns: Columns<'_>,
-    rows: Vec<Vec<AnyView>>,
-) -> AnyView {
-    let heads = columns
-        .iter()
-        .map(|(name, unit, is_number)| {
-            view! {
-                <th scope="col" class=is_number.then_some("num")>
-                    {*name}
-                    {(!unit.is_empty()).then(|| view! { <small>{*unit}</small> })}
-                </th>
-            }
-        })
-        .collect_view();
-    let rows = rows
-        .into_iter()
-        .map(|cells| {
-            let cells = cells
-                .into_iter()
-                .zip(columns)
-                .enumerate()
-                .map(|(place, (cell, (name, _, is_number)))| {
-                    let class = is_number.then_some("num");
-                    if place == 0 {
-                        view! { <th scope="row">{cell}</th> }.into_any()
-                    } else {
-                        view! {
-                            <td class=class data-label=*name>
-                                {cell}
-                            </td>
-                        }
-                        .into_any()
-                    }
-                })
-                .collect_view();
-            view! { <tr>{cells}</tr> }
-        })
-        .collect_view();
-    let label = caption.clone();
-    view! {
-        <div class="scroll" tabindex="0" role="region" aria-label=label>
-            <table class=class>
-                <caption>{caption}</caption>
-                <thead>
-                    <tr>{heads}</tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
 }
 
 /// A link in a cell.

@@ -3,7 +3,8 @@
 use common::api::{CloseView, MonthView, MonthsView, PeriodTotal};
 use leptos::prelude::*;
 
-use super::{linked, panel_with_csv, subnav, table};
+use super::super::table::Table;
+use super::{linked, panel_with_csv, subnav};
 use crate::components::time::date_time;
 use crate::format;
 use crate::plain::form::{FormState, form, panel, text_area};
@@ -45,12 +46,7 @@ pub fn months(view: &MonthsView) -> AnyView {
     ];
     let zone = view.months.first().map(|month| month.period.time_zone.clone());
     let body = view! {
-        {table(
-            "Months since the first booking, newest first".to_owned(),
-            &columns,
-            view.months.iter().map(cells).collect(),
-            "Nothing is booked yet.",
-        )}
+        {Table::new("Months since the first booking, newest first", &columns, view.months.iter().map(cells).collect()).captioned().view_or("Nothing is booked yet.")}
         <p class="quiet">
             {zone.map(|zone| format!("Days and months are counted in {zone}, the zone of the organisation. "))}
             "Months are closed in order, after the accounting step at their end. What counts in a closed month never changes; what \
@@ -154,10 +150,11 @@ fn totals(totals: &[PeriodTotal]) -> AnyView {
         ]
     };
     let columns = [("Pool", "", false), ("Kind", "", false), ("Booked to its teams", "local credits", true)];
-    table(
-        "What was booked to teams, by pool and kind of transfer".to_owned(),
+    Table::new(
+        "What was booked to teams, by pool and kind of transfer",
         &columns,
         totals.iter().map(cells).collect(),
-        "Nothing was booked in this month.",
     )
+    .captioned()
+    .view_or("Nothing was booked in this month.")
 }

@@ -4,7 +4,8 @@ use common::api::{SpendDay, SpendGroup, SpendRow, SpendView, UseView};
 use common::money::MicroCredits;
 use leptos::prelude::*;
 
-use super::{chip_hours, linked, panel_with_csv, period_bar, signed, subnav, table};
+use super::super::table::Table;
+use super::{chip_hours, linked, panel_with_csv, period_bar, signed, subnav};
 use crate::chart::spend_chart;
 use crate::format;
 use crate::plain::form::panel;
@@ -193,7 +194,7 @@ fn days(view: &SpendView) -> AnyView {
         </figure>
         <details open=view.team.is_some()>
             <summary>"Table of the days"</summary>
-            {table(format!("Days of {}, newest first", view.period.title), &columns, rows, "No day of the period has begun.")}
+            {Table::new(format!("Days of {}, newest first", view.period.title), &columns, rows).captioned().view_or("No day of the period has begun.")}
         </details>
     };
     panel("days", "Spend by day", body.into_any())
@@ -282,7 +283,7 @@ fn rows(page: &SpendPage) -> AnyView {
         view.compared.title
     );
     let body = view! {
-        {table(caption, &columns, rows, "Nothing was charged in this period. Choose an earlier one, or take a filter away.")}
+        {Table::new(caption, &columns, rows).captioned().view_or("Nothing was charged in this period. Choose an earlier one, or take a filter away.")}
         {pager(page)}
         <p class="quiet">
             "By quantity: the chip-hours that were charged more or less, at the old average price. By price: the rest of the \
@@ -351,7 +352,7 @@ fn use_table(page: &SpendPage) -> AnyView {
         ("Average price", "global credits per chip-hour", true),
     ];
     view! {
-        {table(format!("Use in {}", view.period.title), &columns, rows, "Nothing was granted or used in this period.")}
+        {Table::new(format!("Use in {}", view.period.title), &columns, rows).captioned().view_or("Nothing was granted or used in this period.")}
         <p class="quiet">
             "Granted is the quota, used is what bids occupied of it and paid for: teams are charged by use. Idle is what was granted \
              and not used, over use is what was used beyond the quota; both are summed over pieces of at most one accounting step, \

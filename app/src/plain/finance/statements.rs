@@ -4,7 +4,8 @@ use common::api::{StatementLine, StatementRow, StatementView, StatementsView};
 use common::money::MicroCredits;
 use leptos::prelude::*;
 
-use super::{linked, panel_with_csv, period_bar, subnav, table, table_of};
+use super::super::table::Table;
+use super::{linked, panel_with_csv, period_bar, subnav};
 use crate::components::time::date_time;
 use crate::format;
 use crate::plain::ledger::kind_name;
@@ -36,12 +37,7 @@ pub fn statements(view: &StatementsView, finance: bool) -> AnyView {
     ];
     let csv = address("/api/v1/finance/statements", &[("period", period), ("format", Some("csv"))]);
     let body = view! {
-        {table(
-            format!("Statements of {}", view.period.title),
-            &columns,
-            view.statements.iter().map(cells).collect(),
-            "There is no team whose statement you may read.",
-        )}
+        {Table::new(format!("Statements of {}", view.period.title), &columns, view.statements.iter().map(cells).collect()).captioned().sortable("teams").view_or("There is no team whose statement you may read.")}
         <p class="quiet">"Statements get their numbers when finance closes the month. Until then they are drafts."</p>
     };
     view! {
@@ -161,7 +157,10 @@ fn lines(view: &StatementView) -> AnyView {
         ("Amount", "credits", true),
         ("Rounded", "credits", true),
     ];
-    table_of(None, format!("Account of team {} in {}", view.team, view.period.title), &columns, rows)
+    Table::new(format!("Account of team {} in {}", view.team, view.period.title), &columns, rows)
+        .captioned()
+        .always_in_lines()
+        .view()
 }
 
 /// The sum of the lines' chip-hours.

@@ -1,38 +1,27 @@
 //! From a plan to its bids: the hours to bid for, the bids that are there, and what of them no longer fits.
 
 use common::api::{BidStatus, PlanBid, PlanFit, PlanView, PlanWindow};
+use common::instant::Instant;
 use common::measure::{chip_hours, percent};
 use leptos::prelude::*;
 
 use super::super::form::{form, hidden, panel};
 use super::super::parts::{amount, fact};
+use super::super::table::{Content, Table};
 use super::plan::PlanPage;
 use crate::components::time::date_time;
 use crate::format;
 
-fn window(one: &PlanWindow) -> AnyView {
-    view! {
-        <tr>
-            <th scope="row">{date_time(one.from)}</th>
-            <td data-label="To">{date_time(one.to)}</td>
-            <td class="num" data-label="Chips">
-                {format::chips(one.chips)}
-            </td>
-            <td class="num" data-label="Chip-hours">
-                {chip_hours(one.chip_seconds as f64 / 3_600.0)}
-            </td>
-            <td class="num" data-label="Foreseen price">
-                {one.price.to_string()}
-            </td>
-            <td class="num" data-label="Limit">
-                {one.limit.to_string()}
-            </td>
-            <td class="num" data-label="Cost">
-                {format::amount(one.spend)}
-            </td>
-        </tr>
-    }
-    .into_any()
+fn window(one: &PlanWindow) -> Vec<Content> {
+    vec![
+        date_time(one.from).into(),
+        date_time(one.to).into(),
+        format::chips(one.chips).into(),
+        chip_hours(one.chip_seconds as f64 / 3_600.0).into(),
+        one.price.to_string().into(),
+        one.limit.to_string().into(),
+        format::amount(one.spend).into(),
+    ]
 }
 
 /// The hours to bid for, what they cost, and the button that places the bids.
@@ -42,7 +31,7 @@ pub(super) fn hours(page: &PlanPage) -> AnyView {
     if forecast.windows.is_empty() {
         return ().into_any();
     }
-    let heads = [
+    let columns = [
         ("From", "", false),
         ("To", "", false),
         ("Chips", "", true),
@@ -51,14 +40,6 @@ pub(super) fn hours(page: &PlanPage) -> AnyView {
         ("Limit", "credits per chip-hour", true),
         ("Cost", "local credits", true),
     ];
-    let heads = heads.map(|(name, unit, is_number)| {
-        view! {
-            <th scope="col" class=is_number.then_some("num")>
-                {name}
-                {(!unit.is_empty()).then(|| view! { <small>{unit}</small> })}
-            </th>
-        }
-    });
     let funds = forecast.funds;
     let may_place = view.may_change && !view.closed && view.fit.is_none();
     let body = view! {
@@ -69,14 +50,7 @@ pub(super) fn hours(page: &PlanPage) -> AnyView {
                 percent(forecast.chance_with_bids),
             )}
         </p>
-        <div class="scroll" tabindex="0" role="region" aria-label="Hours to bid for">
-            <table class="cards">
-                <thead>
-                    <tr>{heads.into_iter().collect_view()}</tr>
-                </thead>
-                <tbody>{forecast.windows.iter().map(window).collect_view()}</tbody>
-            </table>
-        </div>
+        {Table::new("Hours to bid for", &columns, forecast.windows.iter().map(window).collect()).view()}
         <dl class="figures">
             {fact("Spend, 50 %", "", amount(forecast.spend_p50, "credits").into_any())}
             {fact("Spend, 90 %", "", amount(forecast.spend_p90, "credits").into_any())}
@@ -127,31 +101,20 @@ const fn status_word(status: BidStatus) -> &'static str {
     }
 }
 
-fn bid(one: &PlanBid) -> AnyView {
+fn bid(one: &PlanBid) -> Vec<Content> {
     let href = format!("/bids/{}", one.bid);
-    let instant = |at: Option<common::instant::Instant>, none: &'static str| match at {
+    let instant = |at: Option<Instant>, none: &'static str| match at {
         Some(at) => date_time(at).into_any(),
         None => none.into_any(),
     };
-    view! {
-        <tr>
-            <th scope="row">
-                <a href=href>{instant(one.from, "at once")}</a>
-            </th>
-            <td data-label="To">{instant(one.to, "open")}</td>
-            <td data-label="State">{status_word(one.status)}</td>
-            <td class="num" data-label="Chips">
-                {format::chips(one.chips)}
-            </td>
-            <td class="num" data-label="Limit">
-                {one.limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string())}
-            </td>
-            <td class="num" data-label="Done">
-                {chip_hours(one.done_chip_seconds as f64 / 3_600.0)}
-            </td>
-        </tr>
-    }
-    .into_any()
+    vec![
+        view! { <a href=href>{instant(one.from, "at once")}</a> }.into(),
+        instant(one.to, "open").into(),
+        status_word(one.status).into(),
+        format::chips(one.chips).into(),
+        one.limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string()).into(),
+        chip_hours(one.done_chip_seconds as f64 / 3_600.0).into(),
+    ]
 }
 
 pub(super) fn bids(view: &PlanView) -> AnyView {
@@ -159,31 +122,18 @@ pub(super) fn bids(view: &PlanView) -> AnyView {
         return ().into_any();
     }
     let fits = view.fit.as_ref().is_some_and(|fit| fit.fits);
+    let columns = [
+        ("From", "", false),
+        ("To", "", false),
+        ("State", "", false),
+        ("Chips", "", true),
+        ("Limit", "credits per chip-hour", true),
+        ("Done", "chip-hours", true),
+    ];
+    let rows = view.bids.iter().map(bid).collect();
     let body = view! {
         {fits.then(|| view! { <p class="quiet">"The bids fit the plan."</p> })}
-        <div class="scroll" tabindex="0" role="region" aria-label="Bids of the plan">
-            <table class="cards" data-sortable="bids">
-                <thead>
-                    <tr>
-                        <th scope="col">"From"</th>
-                        <th scope="col">"To"</th>
-                        <th scope="col">"State"</th>
-                        <th scope="col" class="num">
-                            "Chips"
-                        </th>
-                        <th scope="col" class="num">
-                            "Limit"
-                            <small>"credits per chip-hour"</small>
-                        </th>
-                        <th scope="col" class="num">
-                            "Done"
-                            <small>"chip-hours"</small>
-                        </th>
-                    </tr>
-                </thead>
-                <tbody>{view.bids.iter().map(bid).collect_view()}</tbody>
-            </table>
-        </div>
+        {Table::new("Bids of the plan", &columns, rows).sortable("bids").view()}
     };
     panel("bids", "Bids of the plan", body.into_any())
 }

@@ -14,6 +14,7 @@ use common::measure::{chip_hours, loss, percent};
 use leptos::prelude::*;
 
 use super::form::{Field, FormState, field, hidden, panel, select};
+use super::table::{Content, Table};
 use crate::components::time::date_time;
 use crate::fields::text_of_area;
 use crate::format;
@@ -103,46 +104,22 @@ const fn verdict_word(verdict: PlanVerdict) -> &'static str {
 fn list(plans: &PlansView) -> AnyView {
     let heading = format!("Plans of {}", plans.team.name);
     let csv = format!("/api/v1/teams/{}/plans?format=csv", plans.team.id);
-    let rows = plans.plans.iter().map(|plan| row(plans, plan)).collect_view();
-    let body = if plans.plans.is_empty() {
-        view! { <p class="empty">"There is no plan yet. Make one below from the losses of a job."</p> }
-            .into_any()
-    } else {
-        view! {
-            <div class="scroll" tabindex="0" role="region" aria-label=heading.clone()>
-                <table class="cards" data-sortable="plans">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Job"</th>
-                            <th scope="col">"Stands"</th>
-                            <th scope="col">"Chip type"</th>
-                            <th scope="col" class="num">
-                                "Loss"
-                            </th>
-                            <th scope="col" class="num">
-                                "Target"
-                            </th>
-                            <th scope="col">"Deadline"</th>
-                            <th scope="col" class="num">
-                                "Still needs"
-                                <small>"chip-hours"</small>
-                            </th>
-                            <th scope="col" class="num">
-                                "Chance"
-                            </th>
-                            <th scope="col" class="num">
-                                "Spend"
-                                <small>"local credits"</small>
-                            </th>
-                            <th scope="col">"As of"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
-        }
-        .into_any()
-    };
+    let rows = plans.plans.iter().map(|plan| row(plans, plan)).collect();
+    let columns = [
+        ("Job", "", false),
+        ("Outlook", "", false),
+        ("Chip type", "", false),
+        ("Loss", "", true),
+        ("Target", "loss", true),
+        ("Deadline", "", false),
+        ("Still needs", "chip-hours", true),
+        ("Chance", "to finish in time", true),
+        ("Spend", "local credits", true),
+        ("As of", "", false),
+    ];
+    let body = Table::new(heading.as_str(), &columns, rows)
+        .sortable("plans")
+        .view_or("There is no plan yet. Make one below from the losses of a job.");
     view! {
         <section class="panel" aria-labelledby="plans">
             <header>
@@ -159,44 +136,28 @@ fn list(plans: &PlansView) -> AnyView {
     .into_any()
 }
 
-fn row(plans: &PlansView, plan: &PlanSummary) -> AnyView {
+fn row(plans: &PlansView, plan: &PlanSummary) -> Vec<Content> {
     let href = format!("/planner/{}/{}", plans.team.id, plan.id);
-    let stands = if plan.closed { "closed" } else { verdict_word(plan.verdict) };
-    let needs = plan.remaining_p50.map_or_else(|| "—".to_owned(), chip_hours);
-    let needs_value = plan.remaining_p50.map(|hours| hours.to_string());
-    view! {
-        <tr>
-            <th scope="row">
-                <a href=href>{plan.terms.name.clone()}</a>
-            </th>
-            <td data-label="Stands">{stands}</td>
-            <td data-label="Chip type">{plan.terms.chip_type.to_string()}</td>
-            <td class="num" data-label="Loss">
-                {loss(plan.last.loss)}
-            </td>
-            <td class="num" data-label="Target">
-                {loss(plan.terms.target_loss)}
-            </td>
-            <td data-label="Deadline">{date_time(plan.terms.deadline)}</td>
-            <td class="num" data-label="Still needs" data-value=needs_value>
-                {needs}
-            </td>
-            <td class="num" data-label="Chance" data-value=plan.chance.to_string()>
-                {percent(plan.chance)}
-            </td>
-            <td class="num" data-label="Spend">
-                {format::amount(plan.spend_p50)}
-            </td>
-            <td data-label="As of">{date_time(plan.forecast_at)}</td>
-        </tr>
-    }
-    .into_any()
+    let outlook = if plan.closed { "closed" } else { verdict_word(plan.verdict) };
+    let needs = plan.remaining_p50.map_or_else(|| format::NONE.to_owned(), chip_hours);
+    vec![
+        view! { <a href=href>{plan.terms.name.clone()}</a> }.into(),
+        outlook.into(),
+        plan.terms.chip_type.to_string().into(),
+        loss(plan.last.loss).into(),
+        loss(plan.terms.target_loss).into(),
+        date_time(plan.terms.deadline).into(),
+        Content::sorted_by(needs, plan.remaining_p50.map(|hours| hours.to_string())),
+        Content::sorted_by(percent(plan.chance), Some(plan.chance.to_string())),
+        format::amount(plan.spend_p50).into(),
+        date_time(plan.forecast_at).into(),
+    ]
 }
 
 /// The fields that say what a plan is for.
 fn terms_fields(state: &FormState, chip_types: &[(String, String)]) -> Vec<AnyView> {
     let optional = |name, label, hint| Field { required: false, ..Field::text(name, label) }.with_hint(hint);
-    let deadline = Field { kind: "datetime-local", ..Field::text("terms.deadline", "Deadline (UTC)") };
+    let deadline = Field::time("terms.deadline", "Deadline (UTC)");
     vec![
         field(state, &Field::text("terms.name", "Name of the job")),
         field(

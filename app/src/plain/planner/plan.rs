@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::super::form::{FormState, form, hidden, panel};
 use super::super::parts::fact;
+use super::super::table::{Column, Content, Table};
 use super::bids::{bids, fit, hours};
 use super::{forms_of_a_log, log_fields, plot, refusal, terms_fields, verdict_word};
 use crate::components::time::date_time;
@@ -93,33 +94,12 @@ fn stands(view: &PlanView) -> AnyView {
 }
 
 /// A table behind a picture, opened by a click.
-fn behind(summary: &'static str, heads: [&'static str; 4], rows: Vec<[String; 4]>) -> AnyView {
-    let heads = heads.map(|head| view! { <th scope="col" class="num">{head}</th> });
-    let rows = rows
-        .into_iter()
-        .map(|[first, rest @ ..]| {
-            let rest = rest.map(|cell| view! { <td class="num">{cell}</td> });
-            view! {
-                <tr>
-                    <th scope="row" class="num">
-                        {first}
-                    </th>
-                    {rest.into_iter().collect_view()}
-                </tr>
-            }
-        })
-        .collect_view();
+fn behind(summary: &'static str, columns: [Column; 4], rows: Vec<[String; 4]>) -> AnyView {
+    let rows = rows.into_iter().map(Vec::from).collect();
     view! {
         <details class="behind">
             <summary>{summary}</summary>
-            <div class="scroll" tabindex="0" role="region" aria-label=summary>
-                <table>
-                    <thead>
-                        <tr>{heads.into_iter().collect_view()}</tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
+            {Table::new(summary, &columns, rows).always_in_lines().view()}
         </details>
     }
     .into_any()
@@ -143,7 +123,12 @@ fn curve(view: &PlanView) -> AnyView {
                 {plot::fan(&view.losses, &forecast.fan, view.terms.target_loss)}
                 {behind(
                     "The band in numbers",
-                    ["Chip-hours since the job began", "10 % below", "50 % below", "90 % below"],
+                    [
+                        ("Since the job began", "chip-hours", true),
+                        ("10 % below", "loss", true),
+                        ("50 % below", "loss", true),
+                        ("90 % below", "loss", true),
+                    ],
                     forecast.fan.iter().map(row).collect(),
                 )}
             </div>
@@ -159,43 +144,13 @@ fn chances(forecast: &PlanForecast) -> AnyView {
     let rows = forecast
         .chances
         .iter()
-        .map(|one| {
-            view! {
-                <tr>
-                    <th scope="row" class="num">
-                        {format::chips(one.chips)}
-                    </th>
-                    <td class="num" data-label="Chip-hours">
-                        {chip_hours(one.chip_hours)}
-                    </td>
-                    <td class="num" data-label="Chance">
-                        {percent(one.probability)}
-                    </td>
-                </tr>
-            }
-        })
-        .collect_view();
+        .map(|one| vec![format::chips(one.chips), chip_hours(one.chip_hours), percent(one.probability)]);
+    let columns =
+        [("Chips", "at once", true), ("Chip-hours", "until the deadline", true), ("Chance", "", true)];
     let body = view! {
         <div class="plan-beside">
             {plot::chances(&forecast.chances)}
-            <div class="scroll" tabindex="0" role="region" aria-label="Chance by chips">
-                <table>
-                    <thead>
-                        <tr>
-                            <th scope="col" class="num">
-                                "Chips"
-                            </th>
-                            <th scope="col" class="num">
-                                "Chip-hours"
-                            </th>
-                            <th scope="col" class="num">
-                                "Chance"
-                            </th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
+            {Table::new("Chance by chips", &columns, rows.collect()).always_in_lines().view()}
         </div>
     };
     panel("chances", "Chance of finishing by the deadline, by chips", body.into_any())
@@ -203,43 +158,20 @@ fn chances(forecast: &PlanForecast) -> AnyView {
 
 fn prices(forecast: &PlanForecast) -> AnyView {
     let prices = &forecast.prices;
-    let rows = prices
-        .methods
-        .iter()
-        .map(|method| {
-            let error = method
-                .error
-                .map_or_else(|| "not tested".to_owned(), |error| format!("{:.1} %", error * 100.0));
-            let chosen = if method.name == prices.chosen { "chosen" } else { "" };
-            view! {
-                <tr>
-                    <th scope="row">{method.title.clone()}</th>
-                    <td class="num" data-label="Error" data-value=method.error.map(|error| error.to_string())>
-                        {error}
-                    </td>
-                    <td data-label="Used">{chosen}</td>
-                </tr>
-            }
-        })
-        .collect_view();
+    let rows = prices.methods.iter().map(|method| {
+        let error =
+            method.error.map_or_else(|| "not tested".to_owned(), |error| format!("{:.1} %", error * 100.0));
+        let chosen = if method.name == prices.chosen { "chosen" } else { "" };
+        vec![
+            method.title.clone().into(),
+            Content::sorted_by(error, method.error.map(|error| error.to_string())),
+            chosen.into(),
+        ]
+    });
+    let columns =
+        [("Method", "", false), ("Error", "of the mean price, in the back-test", true), ("Used", "", false)];
     let table = (!prices.methods.is_empty()).then(|| {
-        view! {
-            <div class="scroll" tabindex="0" role="region" aria-label="Methods that foresee prices">
-                <table class="cards" data-sortable="methods">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Method"</th>
-                            <th scope="col" class="num">
-                                "Error"
-                                <small>"of the mean price, in the back-test"</small>
-                            </th>
-                            <th scope="col">"Used"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
-        }
+        Table::new("Methods that foresee prices", &columns, rows.collect()).sortable("methods").view()
     });
     let body = view! {
         <p>{prices.words.clone()}</p>
@@ -249,60 +181,28 @@ fn prices(forecast: &PlanForecast) -> AnyView {
 }
 
 fn steps(steps: &[PlanStep]) -> AnyView {
-    let rows = steps
-        .iter()
-        .map(|step| {
-            view! {
-                <tr>
-                    <th scope="row">{date_time(step.at)}</th>
-                    <td data-label="By">{step.by.clone()}</td>
-                    <td class="num" data-label="Losses">
-                        {format::thousands(step.losses)}
-                    </td>
-                    <td data-label="Stood">{verdict_word(step.verdict)}</td>
-                    <td class="num" data-label="Needed, 50 %">
-                        {or_never(step.remaining_p50)}
-                    </td>
-                    <td class="num" data-label="Needed, 90 %">
-                        {or_never(step.remaining_p90)}
-                    </td>
-                    <td class="num" data-label="Spend, 50 %">
-                        {format::amount(step.spend_p50)}
-                    </td>
-                </tr>
-            }
-        })
-        .collect_view();
-    let body = view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="What the plan said so far">
-            <table class="cards" data-sortable="steps">
-                <thead>
-                    <tr>
-                        <th scope="col">"At"</th>
-                        <th scope="col">"By"</th>
-                        <th scope="col" class="num">
-                            "Losses"
-                        </th>
-                        <th scope="col">"Stood"</th>
-                        <th scope="col" class="num">
-                            "Needed, 50 %"
-                            <small>"chip-hours"</small>
-                        </th>
-                        <th scope="col" class="num">
-                            "Needed, 90 %"
-                            <small>"chip-hours"</small>
-                        </th>
-                        <th scope="col" class="num">
-                            "Spend, 50 %"
-                            <small>"local credits"</small>
-                        </th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    };
-    panel("steps", "What the plan said so far", body.into_any())
+    let rows = steps.iter().map(|step| -> Vec<Content> {
+        vec![
+            date_time(step.at).into(),
+            step.by.clone().into(),
+            format::thousands(step.losses).into(),
+            verdict_word(step.verdict).into(),
+            or_never(step.remaining_p50).into(),
+            or_never(step.remaining_p90).into(),
+            format::amount(step.spend_p50).into(),
+        ]
+    });
+    let columns = [
+        ("At", "", false),
+        ("By", "", false),
+        ("Losses", "", true),
+        ("Outlook", "", false),
+        ("Needed, 50 %", "chip-hours", true),
+        ("Needed, 90 %", "chip-hours", true),
+        ("Spend, 50 %", "local credits", true),
+    ];
+    let table = Table::new("What the plan said so far", &columns, rows.collect()).sortable("steps").view();
+    panel("steps", "What the plan said so far", table)
 }
 
 /// The form that reports losses, and how a job does it by itself.

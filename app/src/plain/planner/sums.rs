@@ -3,7 +3,12 @@
 use common::api::{PlannedDemand, PlannedSpend};
 use leptos::prelude::*;
 
+use super::super::table::{Content, Table};
 use crate::format;
+use crate::words::address;
+
+/// Said where no plan has anything to sum.
+const NO_HOURS: &str = "No open plan has hours ahead of it.";
 
 /// A panel with its rows as CSV.
 fn sums(
@@ -34,55 +39,26 @@ fn sums(
 
 /// Foreseen spend of open plans, by day and team.
 pub fn spend(rows: &[PlannedSpend]) -> AnyView {
-    let body = if rows.is_empty() {
-        view! { <p class="empty">"No open plan has hours ahead of it."</p> }.into_any()
-    } else {
-        let rows = rows
-            .iter()
-            .map(|row| {
-                view! {
-                    <tr>
-                        <th scope="row">{row.day.clone()}</th>
-                        <td data-label="Team">{row.team_name.clone()}</td>
-                        <td class="num" data-label="Plans">
-                            {format::thousands(row.plans)}
-                        </td>
-                        <td class="num" data-label="Spend">
-                            {format::amount(row.spend)}
-                        </td>
-                        <td class="num" data-label="At most">
-                            {format::amount(row.at_most)}
-                        </td>
-                    </tr>
-                }
-            })
-            .collect_view();
-        view! {
-            <div class="scroll" tabindex="0" role="region" aria-label="Foreseen spend of open plans">
-                <table class="cards" data-sortable="spend">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Day"</th>
-                            <th scope="col">"Team"</th>
-                            <th scope="col" class="num">
-                                "Plans"
-                            </th>
-                            <th scope="col" class="num">
-                                "Spend"
-                                <small>"local credits, at foreseen prices"</small>
-                            </th>
-                            <th scope="col" class="num">
-                                "At most"
-                                <small>"local credits, at the limits"</small>
-                            </th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
-        }
-        .into_any()
-    };
+    let rows = rows.iter().map(|row| -> Vec<Content> {
+        let budget = address("/budget", &[("team", Some(row.team.as_str()))]);
+        vec![
+            row.day.clone().into(),
+            view! { <a href=budget>{row.team_name.clone()}</a> }.into(),
+            format::thousands(row.plans).into(),
+            format::amount(row.spend).into(),
+            format::amount(row.at_most).into(),
+        ]
+    });
+    let columns = [
+        ("Day", "", false),
+        ("Team", "", false),
+        ("Plans", "", true),
+        ("Spend", "local credits, at foreseen prices", true),
+        ("At most", "local credits, at the limits", true),
+    ];
+    let body = Table::new("Foreseen spend of open plans", &columns, rows.collect())
+        .sortable("spend")
+        .view_or(NO_HOURS);
     sums(
         "planned-spend",
         "Foreseen spend of open plans",
@@ -97,71 +73,31 @@ fn hours(chip_seconds: u64) -> String {
     format::thousands(chip_seconds.div_ceil(3_600))
 }
 
-fn demand_row(row: &PlannedDemand) -> AnyView {
-    view! {
-        <tr>
-            <th scope="row">{row.day.clone()}</th>
-            <td data-label="Chip type">{row.chip_type.to_string()}</td>
-            <td class="num" data-label="Plans">
-                {format::thousands(row.plans)}
-            </td>
-            <td class="num" data-label="Demand">
-                {hours(row.chip_seconds)}
-            </td>
-            <td class="num" data-label="Supply">
-                {hours(row.supply_chip_seconds)}
-            </td>
-            <td class="num" data-label="At one time">
-                {format::chips(row.peak_chips)}
-            </td>
-            <td class="num" data-label="There are">
-                {format::chips(row.supply)}
-            </td>
-        </tr>
-    }
-    .into_any()
-}
-
 /// Foreseen demand of open plans, by day and chip type.
 pub fn demand(rows: &[PlannedDemand]) -> AnyView {
-    let body = if rows.is_empty() {
-        view! { <p class="empty">"No open plan has hours ahead of it."</p> }.into_any()
-    } else {
-        let rows = rows.iter().map(demand_row).collect_view();
-        view! {
-            <div class="scroll" tabindex="0" role="region" aria-label="Foreseen demand of open plans">
-                <table class="cards" data-sortable="demand">
-                    <thead>
-                        <tr>
-                            <th scope="col">"Day"</th>
-                            <th scope="col">"Chip type"</th>
-                            <th scope="col" class="num">
-                                "Plans"
-                            </th>
-                            <th scope="col" class="num">
-                                "Demand"
-                                <small>"chip-hours"</small>
-                            </th>
-                            <th scope="col" class="num">
-                                "Supply"
-                                <small>"chip-hours in the day"</small>
-                            </th>
-                            <th scope="col" class="num">
-                                "At one time"
-                                <small>"chips at most"</small>
-                            </th>
-                            <th scope="col" class="num">
-                                "There are"
-                                <small>"chips"</small>
-                            </th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
-        }
-        .into_any()
-    };
+    let rows = rows.iter().map(|row| -> Vec<Content> {
+        vec![
+            row.day.clone().into(),
+            row.chip_type.to_string().into(),
+            format::thousands(row.plans).into(),
+            hours(row.chip_seconds).into(),
+            hours(row.supply_chip_seconds).into(),
+            format::chips(row.peak_chips).into(),
+            format::chips(row.supply).into(),
+        ]
+    });
+    let columns = [
+        ("Day", "", false),
+        ("Chip type", "", false),
+        ("Plans", "", true),
+        ("Demand", "chip-hours", true),
+        ("Supply", "chip-hours in the day", true),
+        ("At one time", "chips at most", true),
+        ("There are", "chips", true),
+    ];
+    let body = Table::new("Foreseen demand of open plans", &columns, rows.collect())
+        .sortable("demand")
+        .view_or(NO_HOURS);
     sums(
         "planned-demand",
         "Foreseen demand of open plans",

@@ -65,7 +65,7 @@ pub fn subnav(path: &str) -> AnyView {
 pub fn supply(page: SupplyPage) -> AnyView {
     let SupplyPage { view, history, may_change } = page;
     let cycle = view.clock.cycle.to_string();
-    let note = format!("As set, what takes effect in cycle {} included.", view.next_cycle);
+    let note = format::as_set(view.next_cycle);
     view! {
         {subnav("/supply")}
         <div class="sections" data-each-cycle=cycle>

@@ -1,9 +1,11 @@
 //! The planner's pages: a team's plans, a plan opened, and the forms that make, feed, place and change one.
 
+use app::format::thousands;
 use app::plain::form::FormState;
 use app::plain::planner::{PlanPage, PlannerPage, plan as plan_view, planner as planner_view};
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, FromRequestParts};
+use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use common::api::{
@@ -14,11 +16,12 @@ use common::ids::{ChipTypeId, PlanId, TeamId};
 use common::instant::Instant;
 use serde::Deserialize;
 
-use super::fields::Fields;
+use super::fields::{Fields, typed};
 use super::{AppState, Plain, Posted};
 use crate::error::AppError;
 use crate::http::extract::{Query, Segments};
 use crate::policy::{Action, Object, Viewer};
+use crate::services::Services;
 use crate::services::audit::Origin;
 use crate::services::planner::{MAX_BYTES, check_log};
 
@@ -119,7 +122,10 @@ fn terms(fields: &mut Fields<'_>) -> Option<PlanTerms> {
         let text = fields.text(name);
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
         if number.is_none() {
-            fields.refuse(name, format!("is {text:?}; it must be a number, with a point before decimals"));
+            fields.refuse(
+                name,
+                format!("is {}; it must be a number, with a point before decimals", typed(text)),
+            );
         }
         number
     };
@@ -135,7 +141,7 @@ fn terms(fields: &mut Fields<'_>) -> Option<PlanTerms> {
         "" => Some(None),
         _ => number(fields, "terms.chip_hours_per_step").map(Some),
     };
-    let deadline = deadline(fields);
+    let deadline = fields.instant("terms.deadline");
     Some(PlanTerms {
         name,
         chip_type: chip_type?,
@@ -145,20 +151,6 @@ fn terms(fields: &mut Fields<'_>) -> Option<PlanTerms> {
         deadline: deadline?,
         chip_hours_per_step: per_step?,
     })
-}
-
-/// A date and time in UTC, as a browser's field gives it.
-fn deadline(fields: &mut Fields<'_>) -> Option<Instant> {
-    let text = fields.text("terms.deadline");
-    let seconds = if text.len() > 16 { "" } else { ":00" };
-    let deadline = format!("{text}{seconds}Z").parse::<Instant>().ok();
-    if deadline.is_none() {
-        fields.refuse(
-            "terms.deadline",
-            format!("is {text:?}; write a date and a time, such as 2026-12-01T18:00"),
-        );
-    }
-    deadline
 }
 
 /// An instant as a browser's field takes it.
@@ -211,26 +203,6 @@ struct Forms {
     change: Option<FormState>,
 }
 
-async fn one_page(
-    state: &AppState,
-    viewer: &Viewer,
-    origin: &Origin,
-    (team, plan): &(TeamId, PlanId),
-    forms: Forms,
-) -> Result<PlanPage, AppError> {
-    let services = state.services();
-    let view = services.plan(viewer, origin, team, plan).await?;
-    let (setup, _) = services.setup(viewer).await?;
-    let with_id = || FormState::filled(&[("id", &new_id(state))]);
-    Ok(PlanPage {
-        chip_types: chip_types(&setup),
-        place: forms.place.unwrap_or_else(with_id),
-        report: forms.report.unwrap_or_else(with_id),
-        change: forms.change.unwrap_or_else(|| change_form(&view)),
-        view,
-    })
-}
-
 /// The terms of a plan as its form shows them.
 fn change_form(view: &PlanView) -> FormState {
     let terms = &view.terms;
@@ -246,86 +218,102 @@ fn change_form(view: &PlanView) -> FormState {
     ])
 }
 
-async fn plan_page(
+/// A request about one plan: who asks, and for which.
+struct OfPlan {
     plain: Plain,
     viewer: Viewer,
     origin: Origin,
-    ids: Result<Segments<TeamId, PlanId>, AppError>,
-) -> Response {
-    let read = async {
-        let Segments(team, plan) = ids?;
-        one_page(plain.state(), &viewer, &origin, &(team, plan), Forms::default()).await
-    };
-    match read.await {
-        Ok(page) => plain.ok(&format!("Plan: {}", page.view.terms.name), || plan_view(&page)),
-        Err(error) => plain.problem(&error),
-    }
+    team: TeamId,
+    plan: PlanId,
 }
 
-/// Answers a form of a plan's page: with a notice, or with the page and why it was refused.
-async fn answered(
-    plain: Plain,
-    (viewer, origin): (&Viewer, &Origin),
-    ids: (TeamId, PlanId),
-    done: Result<String, AppError>,
-    forms: impl FnOnce(&AppError) -> Forms,
-) -> Response {
-    let error = match done {
-        Ok(notice) => return plain.done(&format!("/planner/{}/{}", ids.0, ids.1), &notice),
-        Err(error) => error,
-    };
-    match one_page(plain.state(), viewer, origin, &ids, forms(&error)).await {
-        Ok(page) => plain.refused(&error, &format!("Plan: {}", page.view.terms.name), || plan_view(&page)),
-        Err(error) => plain.problem(&error),
-    }
-}
+impl FromRequestParts<AppState> for OfPlan {
+    type Rejection = Response;
 
-async fn report(
-    plain: Plain,
-    viewer: Viewer,
-    origin: Origin,
-    ids: Result<Segments<TeamId, PlanId>, AppError>,
-    posted: Posted,
-) -> Response {
-    let Segments(team, plan) = match ids {
-        Ok(ids) => ids,
-        Err(error) => return plain.problem(&error),
-    };
-    let posted = with_file(posted);
-    let done = async {
-        let losses = PostedLosses {
-            id: posted.get("id").to_owned(),
-            log: posted.get("log").to_owned(),
-            losses: Vec::new(),
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        let Ok(plain) = Plain::from_request_parts(parts, state).await;
+        let Ok(origin) = Origin::from_request_parts(parts, state).await;
+        let read = async {
+            let viewer = Viewer::from_request_parts(parts, state).await?;
+            Ok((viewer, Segments::from_request_parts(parts, state).await?))
         };
-        let reported = plain.state().services().report_losses(&viewer, (&team, &plan), losses).await?;
-        Ok(format!("{} new losses. {}", reported.new, reported.verdict_words))
-    };
-    let done = done.await;
-    let forms = |error: &AppError| Forms { report: Some(posted.refused(error)), ..Forms::default() };
-    answered(plain, (&viewer, &origin), (team, plan), done, forms).await
+        match read.await {
+            Ok((viewer, Segments(team, plan))) => Ok(Self { plain, viewer, origin, team, plan }),
+            Err(error) => Err(plain.problem(&error)),
+        }
+    }
 }
 
-async fn place(
-    plain: Plain,
-    viewer: Viewer,
-    origin: Origin,
-    ids: Result<Segments<TeamId, PlanId>, AppError>,
-    posted: Posted,
-) -> Response {
-    let Segments(team, plan) = match ids {
-        Ok(ids) => ids,
-        Err(error) => return plain.problem(&error),
+impl OfPlan {
+    fn services(&self) -> &Services {
+        self.plain.state().services()
+    }
+
+    /// The plan's page.
+    async fn page(&self, forms: Forms) -> Result<PlanPage, AppError> {
+        let state = self.plain.state();
+        let view = self.services().plan(&self.viewer, &self.origin, &self.team, &self.plan).await?;
+        let (setup, _) = self.services().setup(&self.viewer).await?;
+        let with_id = || FormState::filled(&[("id", &new_id(state))]);
+        Ok(PlanPage {
+            chip_types: chip_types(&setup),
+            place: forms.place.unwrap_or_else(with_id),
+            report: forms.report.unwrap_or_else(with_id),
+            change: forms.change.unwrap_or_else(|| change_form(&view)),
+            view,
+        })
+    }
+
+    /// Answers a form of the page: with a notice, or with the page and why it was refused.
+    async fn answer(
+        self,
+        done: Result<String, AppError>,
+        forms: impl FnOnce(&AppError) -> Forms,
+    ) -> Response {
+        let error = match done {
+            Ok(notice) => {
+                let page = format!("/planner/{}/{}", self.team, self.plan);
+                return self.plain.done(&page, &notice);
+            }
+            Err(error) => error,
+        };
+        match self.page(forms(&error)).await {
+            Ok(page) => self.plain.refused(&error, &title(&page), || plan_view(&page)),
+            Err(error) => self.plain.problem(&error),
+        }
+    }
+}
+
+fn title(page: &PlanPage) -> String {
+    format!("Plan: {}", page.view.terms.name)
+}
+
+async fn plan_page(of: OfPlan) -> Response {
+    match of.page(Forms::default()).await {
+        Ok(page) => of.plain.ok(&title(&page), || plan_view(&page)),
+        Err(error) => of.plain.problem(&error),
+    }
+}
+
+async fn report(of: OfPlan, posted: Posted) -> Response {
+    let posted = with_file(posted);
+    let losses = PostedLosses {
+        id: posted.get("id").to_owned(),
+        log: posted.get("log").to_owned(),
+        losses: Vec::new(),
     };
-    let done = async {
-        let version = posted.get("version").parse().unwrap_or_default();
-        let request = PlaceBidsOfPlan { id: posted.get("id").to_owned(), version };
-        let services = plain.state().services();
-        services.place_bids_of_plan(&viewer, &origin, (&team, &plan), request).await.map(|done| said(&done))
-    };
-    let done = done.await;
-    let forms = |error: &AppError| Forms { place: Some(posted.refused(error)), ..Forms::default() };
-    answered(plain, (&viewer, &origin), (team, plan), done, forms).await
+    let reported = of.services().report_losses(&of.viewer, (&of.team, &of.plan), losses).await;
+    let done = reported.map(|reported| format!("{} new losses. {}", reported.new, reported.verdict_words));
+    of.answer(done, |error| Forms { report: Some(posted.refused(error)), ..Forms::default() }).await
+}
+
+async fn place(of: OfPlan, posted: Posted) -> Response {
+    let version = posted.get("version").parse().unwrap_or_default();
+    let request = PlaceBidsOfPlan { id: posted.get("id").to_owned(), version };
+    let ids = (&of.team, &of.plan);
+    let placed = of.services().place_bids_of_plan(&of.viewer, &of.origin, ids, request).await;
+    let done = placed.map(|placed| said(&placed));
+    of.answer(done, |error| Forms { place: Some(posted.refused(error)), ..Forms::default() }).await
 }
 
 /// What became of the bids, in words.
@@ -337,22 +325,11 @@ fn said(done: &PlanBidsPlaced) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    format!("Bids: {}, from cycle {} on.", parts.join(", "), done.effective_cycle)
+    format!("Bids: {}, from cycle {} on.", parts.join(", "), thousands(done.effective_cycle))
 }
 
-async fn change(
-    plain: Plain,
-    viewer: Viewer,
-    origin: Origin,
-    ids: Result<Segments<TeamId, PlanId>, AppError>,
-    posted: Posted,
-) -> Response {
-    let Segments(team, plan) = match ids {
-        Ok(ids) => ids,
-        Err(error) => return plain.problem(&error),
-    };
+async fn change(of: OfPlan, posted: Posted) -> Response {
     let done = async {
-        let services = plain.state().services();
         let version = posted.get("version").parse().unwrap_or_default();
         let (terms, closed) = match posted.get("closed") {
             "" => {
@@ -363,15 +340,14 @@ async fn change(
                 (terms.ok_or_else(missing)?, false)
             }
             closed => {
-                let view = services.plan(&viewer, &origin, &team, &plan).await?;
+                let view = of.services().plan(&of.viewer, &of.origin, &of.team, &of.plan).await?;
                 (view.terms, closed == "yes")
             }
         };
         let changed = ChangedPlan { version, terms, closed };
-        services.change_plan(&viewer, &origin, (&team, &plan), changed).await?;
+        of.services().change_plan(&of.viewer, &of.origin, (&of.team, &of.plan), changed).await?;
         Ok(if closed { "The plan is closed." } else { "The plan is changed." }.to_owned())
     };
     let done = done.await;
-    let forms = |error: &AppError| Forms { change: Some(posted.refused(error)), ..Forms::default() };
-    answered(plain, (&viewer, &origin), (team, plan), done, forms).await
+    of.answer(done, |error| Forms { change: Some(posted.refused(error)), ..Forms::default() }).await
 }

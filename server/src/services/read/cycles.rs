@@ -101,7 +101,7 @@ impl MarketReader {
             },
             proof: opened.proof.clone(),
             chip_types: opened.chip_types(),
-            teams: opened.teams(&sight.budgets),
+            teams: opened.teams(&sight),
             bids,
             bids_left_out,
         })
@@ -182,7 +182,7 @@ impl Opened {
             .collect()
     }
 
-    fn teams(&self, visible: &BTreeSet<&TeamId>) -> Vec<CycleTeam> {
+    fn teams(&self, sight: &Sight<'_>) -> Vec<CycleTeam> {
         let Cleared { snapshot, outcome } = &*self.cleared;
         let inputs: BTreeMap<&TeamId, &market::snapshot::Team> =
             snapshot.teams.iter().map(|team| (&team.id, team)).collect();
@@ -197,9 +197,10 @@ impl Opened {
                 income: input.income,
                 cap: team.cap,
                 quotas: team.markets.iter().map(quota).collect(),
+                shows_bids: sight.bids.contains(&team.id),
             })
         };
-        outcome.teams.iter().filter(|team| visible.contains(&team.id)).filter_map(team).collect()
+        outcome.teams.iter().filter(|team| sight.budgets.contains(&team.id)).filter_map(team).collect()
     }
 
     /// At most [`MAX_BIDS`] bids and how many more there are.

@@ -47,6 +47,13 @@ async fn a_month_is_read_corrected_by_two_people_closed_and_stated() {
         shows(&finance.open("/finance?period=2026-11&group=team&pool=research").await, &written(cost));
         let team = finance.open("/finance?period=2026-11&group=chip_type&team=speech").await;
         shows(&team, "/budget/ledger?team=speech&amp;kind=charge&amp;from=2026-11-30T00%3A00%3A00Z");
+        let wrong = finance.open("/finance?period=soon&group=team").await;
+        assert_eq!(wrong.status, 422, "{}", wrong.body);
+        for words in
+            ["value=\"soon\"", "aria-invalid=\"true\"", "name=\"group\" value=\"team\"", "write a month like"]
+        {
+            assert!(wrong.body.contains(words), "{words}: {}", wrong.body);
+        }
         let charges = entries(&finance, "speech", "&kind=charge&to=2026-12-01T00:00:00Z").await;
         assert_eq!(charges.iter().map(|entry| -amount(&entry["amount"])).sum::<i64>(), amount(&row["cost"]));
         let charge = charges.last().unwrap()["transfer"].as_u64().unwrap();

@@ -4,6 +4,7 @@ mod bookings;
 mod months;
 
 use app::plain::finance::budgets::budgets as budgets_view;
+use app::plain::finance::refused_period;
 use app::plain::finance::spend::{SpendPage, spend as spend_view};
 use app::plain::finance::statements::{statement as statement_view, statements as statements_view};
 use axum::Router;
@@ -12,6 +13,7 @@ use axum::response::Response;
 use axum::routing::get;
 use common::api::SpendGroup;
 use common::ids::{ChipTypeId, PoolId, TeamId};
+use common::problem::Problem;
 use serde::Deserialize;
 
 use super::fields::Fields;
@@ -56,16 +58,25 @@ fn spend_query(fields: &[(String, String)]) -> Result<(SpendQuery, usize), AppEr
 }
 
 async fn spend(plain: Plain, viewer: Viewer, RawQuery(query): RawQuery) -> Response {
+    let fields: Vec<(String, String)> =
+        form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned().collect();
     let read = async {
-        let fields: Vec<(String, String)> =
-            form_urlencoded::parse(query.unwrap_or_default().as_bytes()).into_owned().collect();
         let (query, first) = spend_query(&fields)?;
         Ok(SpendPage { spend: plain.state().services().spend(&viewer, &query).await?, first })
     };
     match read.await {
         Ok(page) => plain.ok("Spend", || spend_view(&page)),
-        Err(error) => plain.problem(&error),
+        Err(error) => refused(plain, "Spend", fields, &error),
     }
+}
+
+/// Answers what can't be read: with the field of the period where that is at fault, else with a page that says why.
+fn refused(plain: Plain, title: &str, fields: Vec<(String, String)>, error: &AppError) -> Response {
+    if !error.fields().iter().any(|fault| fault.field == "period") {
+        return plain.problem(error);
+    }
+    let path = plain.path.clone();
+    plain.refused(error, title, || refused_period(&path, fields, &Problem::from(error)))
 }
 
 #[derive(Deserialize)]
@@ -74,25 +85,30 @@ struct PeriodQuery {
     period: Option<String>,
 }
 
+fn as_field(period: Option<String>) -> Vec<(String, String)> {
+    period.map(|period| ("period".to_owned(), period)).into_iter().collect()
+}
+
 async fn budgets(plain: Plain, viewer: Viewer, query: Result<Query<PeriodQuery>, AppError>) -> Response {
-    let read = async {
-        let Query(PeriodQuery { period }) = query?;
-        plain.state().services().budgets(&viewer, period.as_deref()).await
+    let period = match query {
+        Ok(Query(PeriodQuery { period })) => period,
+        Err(error) => return plain.problem(&error),
     };
-    match read.await {
+    match plain.state().services().budgets(&viewer, period.as_deref()).await {
         Ok(view) => plain.ok("Budgets", || budgets_view(&view)),
-        Err(error) => plain.problem(&error),
+        Err(error) => refused(plain, "Budgets", as_field(period), &error),
     }
 }
 
 async fn statements(plain: Plain, viewer: Viewer, query: Result<Query<PeriodQuery>, AppError>) -> Response {
-    let read = async {
-        let Query(PeriodQuery { period }) = query?;
-        plain.state().services().statements(&viewer, period.as_deref()).await
+    let period = match query {
+        Ok(Query(PeriodQuery { period })) => period,
+        Err(error) => return plain.problem(&error),
     };
     let finance = viewer.can(Action::ReadMoney, Object::Organisation);
-    match read.await {
+    match plain.state().services().statements(&viewer, period.as_deref()).await {
         Ok(view) => plain.ok("Statements", || statements_view(&view, finance)),
+        Err(error) if finance => refused(plain, "Statements", as_field(period), &error),
         Err(error) => plain.problem(&error),
     }
 }

@@ -1,5 +1,6 @@
 //! The organisation as it is set: its pools, and its teams in pages that a large organisation can read.
 
+use app::format::as_set;
 use app::plain::organisation::{Cell, Listing, OverviewPage, Search, overview};
 use axum::Router;
 use axum::extract::RawQuery;
@@ -127,7 +128,7 @@ fn all_pools_and_teams(viewer: &Viewer, setup: &Setup, cycle: u64, asked: Asked)
             retire::chip_types(viewer, setup),
         ],
         notes: vec![
-            format!("As set, what takes effect in cycle {cycle} included."),
+            as_set(cycle),
             "Pools, teams and chip types stay, for their history and their money. What is not needed any more is archived \
              or retired."
                 .to_owned(),

@@ -1,5 +1,6 @@
 //! The audit log, and the list of teams to look after.
 
+use app::format::{amount, thousands};
 use app::plain::audit::{AuditPage, audit as audit_view};
 use app::plain::form::FormState;
 use app::plain::organisation::{Cell, Listing, OverviewPage, overview};
@@ -58,7 +59,7 @@ async fn read_audit(
             &fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<Vec<_>>(),
         ),
     };
-    Ok((AuditPage { actions, filters, entries }, refused))
+    Ok((AuditPage { shows: shows(viewer), actions, filters, entries }, refused))
 }
 
 fn read_filter(fields: &[(String, String)]) -> Result<AuditFilter, AppError> {
@@ -85,17 +86,13 @@ fn watch_page(viewer: &Viewer, list: &WatchListView) -> OverviewPage {
         Cell::Links(vec![link(format!("/organisation/teams/{}", watched.team), watched.name.clone())])
     };
     let over = list.over_grant.iter().map(|watched| {
-        vec![
-            team(watched),
-            Cell::Number(watched.granted.to_string()),
-            Cell::Number(watched.in_use.to_string()),
-        ]
+        vec![team(watched), Cell::Number(thousands(watched.granted)), Cell::Number(thousands(watched.in_use))]
     });
     let starved = list.starved.iter().map(|watched| {
         let cycles = watched.starved_cycles.unwrap_or_default();
-        vec![team(watched), Cell::Number(watched.asked.to_string()), Cell::Number(cycles.to_string())]
+        vec![team(watched), Cell::Number(thousands(watched.asked)), Cell::Number(thousands(cycles))]
     });
-    let idle = list.idle.iter().map(|watched| vec![team(watched), Cell::Number(watched.income.to_string())]);
+    let idle = list.idle.iter().map(|watched| vec![team(watched), Cell::Number(amount(watched.income))]);
     OverviewPage {
         path: "/organisation/watch".to_owned(),
         shows: shows(viewer),
@@ -122,7 +119,7 @@ fn watch_page(viewer: &Viewer, list: &WatchListView) -> OverviewPage {
         actions: vec![link("/api/v1/organisation/watch-list?format=csv", "CSV")],
         notes: vec![format!(
             "As of cycle {}. What is used beyond a grant is used for free, as long as nobody bids for it.",
-            list.cycle
+            thousands(list.cycle)
         )],
         ..OverviewPage::default()
     }

@@ -30,7 +30,7 @@ async fn members_form(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<Cha
     let (team, _) = opened(plain, viewer, id, Action::SetMembers).await?;
     let places = [("member", "Member: places bids"), ("lead", "Lead: sets leverage and members as well")];
     Ok(ChangePage {
-        heading: "Add a member, or change a place",
+        heading: "Add a member, or change a role",
         action: at(id, "/members"),
         state: FormState::filled(&[("place", "member")]),
         version: String::new(),
@@ -40,7 +40,7 @@ async fn members_form(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<Cha
             ),
             Input::Choice {
                 name: "place",
-                label: "Place",
+                label: "Role in the team",
                 hint: "",
                 options: places.map(|(value, text)| (value.to_owned(), text.to_owned())).into(),
             },

@@ -13,6 +13,7 @@ mod settings;
 mod shares;
 mod teams;
 
+use app::format::thousands;
 use app::plain::organisation::{ChangePage, Link, Shows, change};
 use axum::Router;
 use axum::response::Response;
@@ -64,7 +65,8 @@ fn link(href: impl Into<String>, text: impl Into<String>) -> Link {
 /// When a change takes effect.
 fn effective(cycle: u64) -> String {
     format!(
-        "It takes effect in cycle {cycle}, the next one, and stands in the audit log with your name and reason."
+        "It takes effect in cycle {}, the next one, and stands in the audit log with your name and reason.",
+        thousands(cycle)
     )
 }
 
@@ -102,6 +104,11 @@ fn refuse(
 fn pool_name(setup: &Setup, id: &common::ids::PoolId) -> String {
     let pool = setup.pools.iter().find(|pool| pool.id == *id);
     pool.map_or_else(|| id.to_string(), |pool| pool.name.clone())
+}
+
+fn team_name(setup: &Setup, id: &common::ids::TeamId) -> String {
+    let team = setup.teams.iter().find(|team| team.id == *id);
+    team.map_or_else(|| id.to_string(), |team| team.name.clone())
 }
 
 /// Thousandths as a factor: 2000 → "2", 1250 → "1.25".

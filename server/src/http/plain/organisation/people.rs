@@ -12,12 +12,13 @@ use common::ids::UserId;
 use serde::Deserialize;
 
 use super::super::{AppState, Plain, Posted};
-use super::{doer, known, link, refuse, show, shows};
+use super::{doer, known, link, pool_name, refuse, show, shows, team_name};
 use crate::error::AppError;
 use crate::http::extract::{Query, Segment, Segments};
 use crate::policy::{Action, Object, Viewer};
 use crate::services::audit::{Doer, Origin};
 use crate::services::people::Person;
+use crate::store::entities::Setup;
 
 const PATH: &str = "/organisation/people";
 
@@ -60,17 +61,19 @@ struct PeopleQuery {
 async fn page(plain: Plain, viewer: Viewer, query: Result<Query<PeopleQuery>, AppError>) -> Response {
     let read = async {
         let Query(PeopleQuery { cursor }) = query?;
-        plain.state().services().people(&viewer, cursor.as_deref(), PEOPLE).await
+        let services = plain.state().services();
+        let people = services.people(&viewer, cursor.as_deref(), PEOPLE).await?;
+        Ok((services.setup(&viewer).await?.0, people))
     };
     match read.await {
-        Ok(people) => plain.ok("People", || overview(people_page(&viewer, people))),
+        Ok((setup, people)) => plain.ok("People", || overview(people_page(&viewer, &setup, people))),
         Err(error) => plain.problem(&error),
     }
 }
 
-fn people_page(viewer: &Viewer, people: Page<Person>) -> OverviewPage {
+fn people_page(viewer: &Viewer, setup: &Setup, people: Page<Person>) -> OverviewPage {
     let rows = people.items.iter().map(|person| {
-        let teams: Vec<&str> = person.standing.teams.keys().map(common::ids::TeamId::as_str).collect();
+        let teams: Vec<String> = person.standing.teams.keys().map(|team| team_name(setup, team)).collect();
         vec![
             Cell::Links(vec![link(at(&person.account.id, ""), person.account.name.clone())]),
             Cell::Text(person.account.login.clone().unwrap_or_else(|| "by a provider".to_owned())),
@@ -105,18 +108,20 @@ fn people_page(viewer: &Viewer, people: Page<Person>) -> OverviewPage {
 }
 
 async fn person_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>) -> Response {
-    let person = match plain.state().services().person(&viewer, &id).await {
-        Ok(person) => person,
+    let services = plain.state().services();
+    let read = async { Ok((services.person(&viewer, &id).await?, services.setup(&viewer).await?.0)) };
+    let (person, setup) = match read.await {
+        Ok(read) => read,
         Err(error) => return plain.problem(&error),
     };
     let teams = person.standing.teams.iter().map(|(team, membership)| {
         let place = if membership.leads { "leads the team" } else { "member" };
         vec![
-            Cell::Links(vec![link(format!("/organisation/teams/{team}"), team.to_string())]),
+            Cell::Links(vec![link(format!("/organisation/teams/{team}"), team_name(&setup, team))]),
             Cell::Text(place.to_owned()),
         ]
     });
-    let pools: Vec<&str> = person.standing.pools.iter().map(common::ids::PoolId::as_str).collect();
+    let pools: Vec<String> = person.standing.pools.iter().map(|pool| pool_name(&setup, pool)).collect();
     let pools = if pools.is_empty() { "none".to_owned() } else { pools.join(", ") };
     let locks = if person.account.disabled_at.is_some() { "Open the account" } else { "Lock the account" };
     let page = OverviewPage {
@@ -136,7 +141,7 @@ async fn person_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>)
         ],
         listings: vec![Listing {
             caption: "Teams".to_owned(),
-            columns: vec![("Team", "", false), ("Place", "", false)],
+            columns: vec![("Team", "", false), ("Role in the team", "", false)],
             rows: teams.collect(),
             empty: "In no team. A team's page adds members.",
         }],

@@ -1,5 +1,6 @@
 //! Pools: one with its teams and administrators, and the forms that add and change them.
 
+use app::format::as_set;
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{Cell, ChangePage, Input, Listing, OverviewPage, overview};
 use axum::Router;
@@ -117,7 +118,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
         facts,
         actions,
         listings,
-        notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],
+        notes: vec![as_set(cycle)],
         next: None,
         search: None,
     };

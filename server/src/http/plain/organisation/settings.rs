@@ -1,5 +1,6 @@
 //! The settings of the market: what is in force, with the range of each, and the form that changes them.
 
+use app::format::as_set;
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input, OverviewPage, overview};
 use axum::Router;
@@ -39,7 +40,7 @@ async fn page(plain: Plain, viewer: Viewer) -> Response {
         } else {
             Vec::new()
         },
-        notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],
+        notes: vec![as_set(cycle)],
         ..OverviewPage::default()
     };
     plain.ok(TITLE, || overview(page))

@@ -1,5 +1,8 @@
 //! Shares: what each team used against what it could bid with, over a week, a month and a quarter.
 
+use std::cmp::Ordering;
+
+use app::format::{milli, utc};
 use app::plain::organisation::{Cell, Listing, OverviewPage, overview};
 use axum::Router;
 use axum::response::Response;
@@ -8,12 +11,12 @@ use common::api::{SharesView, TeamShare};
 use serde::Deserialize;
 
 use super::super::{AppState, Plain};
-use super::{link, shows};
+use super::{link, pool_name, shows};
 use crate::error::AppError;
 use crate::http::extract::Query;
-use crate::http::tables::thousandths;
 use crate::policy::{Action, Object, Viewer};
 use crate::services::read::SHARE_DAYS;
+use crate::store::entities::Setup;
 
 const PATH: &str = "/organisation/shares";
 
@@ -36,10 +39,11 @@ async fn page(plain: Plain, viewer: Viewer, query: Result<Query<DaysQuery>, AppE
     let read = async {
         let Query(DaysQuery { days }) = query?;
         viewer.may(Action::ReadMarket, Object::Organisation)?;
-        plain.state().market().shares(days).await
+        let (setup, _) = plain.state().services().setup(&viewer).await?;
+        Ok((setup, plain.state().market().shares(days).await?))
     };
     match read.await {
-        Ok(shares) => plain.ok("Shares", || overview(shares_page(&viewer, &shares))),
+        Ok((setup, shares)) => plain.ok("Shares", || overview(shares_page(&viewer, &setup, &shares))),
         Err(error) => plain.problem(&error),
     }
 }
@@ -52,16 +56,20 @@ fn percent(ppm: u64) -> String {
 /// How far the use is above or below the budget, in percentage points with two decimals.
 fn difference(share: &TeamShare) -> String {
     let (used, budget) = (share.used_share_ppm, share.budget_share_ppm);
-    let sign = if used >= budget { "+" } else { "−" };
-    format!("{sign}{}", percent(used.abs_diff(budget)))
+    let apart = percent(used.abs_diff(budget));
+    match used.cmp(&budget) {
+        _ if apart == "0.00" => apart,
+        Ordering::Less => format!("−{apart}"),
+        Ordering::Equal | Ordering::Greater => format!("+{apart}"),
+    }
 }
 
-fn shares_page(viewer: &Viewer, shares: &SharesView) -> OverviewPage {
+fn shares_page(viewer: &Viewer, setup: &Setup, shares: &SharesView) -> OverviewPage {
     let rows = shares.teams.iter().map(|share| {
         vec![
             Cell::Links(vec![link(format!("/organisation/teams/{}", share.team), share.name.clone())]),
-            Cell::Text(share.pool.to_string()),
-            Cell::Number(thousandths(share.used_milli_chip_hours)),
+            Cell::Text(pool_name(setup, &share.pool)),
+            Cell::Number(milli(share.used_milli_chip_hours)),
             Cell::Number(percent(share.used_share_ppm)),
             Cell::Number(percent(share.budget_share_ppm)),
             Cell::Number(difference(share)),
@@ -91,7 +99,7 @@ fn shares_page(viewer: &Viewer, shares: &SharesView) -> OverviewPage {
             empty: "Nobody used anything or had an income.",
         }],
         notes: vec![
-            format!("From {} to {}. Chips used for free do not count.", shares.from, shares.to),
+            format!("From {} to {}. Chips used for free do not count.", utc(shares.from), utc(shares.to)),
             "Share of budget: the pool's part of all weights, times the team's part of its pool's incomes, both over the \
              time. A team above it bought when chips were cheap, or used what others left; one below it saved, or bid for \
              what was dear."

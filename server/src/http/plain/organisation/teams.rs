@@ -1,5 +1,6 @@
 //! Teams: one with its people, and the form that adds one.
 
+use app::format::as_set;
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{Cell, ChangePage, Input, Listing, OverviewPage, overview};
 use axum::Router;
@@ -103,7 +104,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, Ov
         facts,
         actions,
         listings,
-        notes: vec![format!("As set, what takes effect in cycle {cycle} included.")],
+        notes: vec![as_set(cycle)],
         next: None,
         search: None,
     };
@@ -111,7 +112,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<(String, Ov
 }
 
 fn members_listing(id: &TeamId, members: Vec<crate::store::accounts::Member>, may_set: bool) -> Listing {
-    let mut columns = vec![("Member", "", false), ("Place", "", false)];
+    let mut columns = vec![("Member", "", false), ("Role in the team", "", false)];
     if may_set {
         columns.push(("Change", "", false));
     }

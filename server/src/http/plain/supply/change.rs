@@ -1,5 +1,6 @@
 //! Setting chips, a reserve price, a list price or lending: typed, shown with its effect on the book in force, then confirmed.
 
+use app::format::thousands;
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input};
 use app::plain::supply::confirmation;
@@ -22,8 +23,7 @@ use crate::services::supply::value_of;
 use crate::services::version::version_of;
 
 /// What a time to come is typed like.
-const AT_HINT: &str =
-    "UTC, like 2026-12-01T06:00:00Z: with the first cycle at or after it. Left empty: with the next cycle";
+const AT_HINT: &str = "With the first cycle at or after it. Left empty: with the next cycle";
 
 /// Which thing about supply a form sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +195,7 @@ async fn form(
     };
     let mut inputs = names(&present);
     inputs.push(Input::Line(value));
-    inputs.push(Input::Line(Field { required: false, ..Field::text("at", "When") }.with_hint(AT_HINT)));
+    inputs.push(Input::Line(Field { required: false, ..Field::time("at", "When (UTC)") }.with_hint(AT_HINT)));
     inputs.push(Input::Hidden("id", plain.state().new_request_id()));
     Ok(ChangePage {
         heading: kind.title(),
@@ -208,7 +208,7 @@ async fn form(
         effects: vec![
             "Nothing yet: the next page shows what it does to prices, teams and bids, and asks once more."
                 .to_owned(),
-            format!("Without a time it takes effect in cycle {}, the next one.", view.next_cycle),
+            format!("Without a time it takes effect in cycle {}, the next one.", thousands(view.next_cycle)),
             "No balance changes.".to_owned(),
         ],
         listing: None,
@@ -219,7 +219,7 @@ async fn form(
 /// Reads what is to be set, and when.
 fn parse(kind: Kind, posted: &Posted) -> Result<(SupplyEdit, Option<Instant>), AppError> {
     let mut fields = Fields::new(posted.fields());
-    let at = fields.optional("at");
+    let at = fields.optional_instant("at");
     let most = u32::try_from(MAX_CHIPS).unwrap_or(u32::MAX);
     let edit = match kind {
         Kind::Chips => {
@@ -295,7 +295,7 @@ async fn set_or_ask(
     let changed = services.change_supply(doer, &edit, (at, posted.get("id")), known).await?;
     Ok(Reply::Set(match (changed.cycle, at) {
         (None, Some(at)) => format!("Planned: it takes effect with the first cycle at or after {at}."),
-        (cycle, _) => format!("Set: it takes effect in cycle {}.", cycle.unwrap_or_default()),
+        (cycle, _) => format!("Set: it takes effect in cycle {}.", thousands(cycle.unwrap_or_default())),
     }))
 }
 
@@ -317,7 +317,7 @@ async fn confirm(
     ]);
     let when = match at {
         Some(at) => format!("With the first cycle at or after {at}; until then it can be taken back."),
-        None => format!("In cycle {}, the next one.", view.next_cycle),
+        None => format!("In cycle {}, the next one.", thousands(view.next_cycle)),
     };
     Ok(ChangePage {
         heading: "Confirm the change",

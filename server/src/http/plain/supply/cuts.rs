@@ -1,5 +1,6 @@
 //! The policy on a cut, jobs over quota, and those that were stopped, as pages.
 
+use app::format::thousands;
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input, Link};
 use app::plain::supply::{cuts as cuts_view, policy_words};
@@ -72,7 +73,7 @@ async fn form(plain: &Plain, viewer: &Viewer) -> Result<ChangePage, AppError> {
         effects: vec![
             format!(
                 "It takes effect in cycle {}, the next one, also for jobs that are over quota by then.",
-                view.next_cycle
+                thousands(view.next_cycle)
             ),
             "Who runs on pays the price in force, but never more than the bid's limit.".to_owned(),
         ],

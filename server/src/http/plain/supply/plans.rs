@@ -1,5 +1,6 @@
 //! Windows of maintenance, and taking back what is planned.
 
+use app::format::thousands;
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input};
 use app::plain::supply::confirmation;
@@ -40,7 +41,6 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
     let (chip_type, pool) = (chip_type_in(fields)?, pool_in(fields)?);
     let chips = chips_of(&view, &chip_type, pool.as_ref())?;
     let whose = pool.as_ref().map_or("shared".to_owned(), ToString::to_string);
-    let time = |name, label| Field::text(name, label).with_hint("UTC, like 2026-12-01T06:00:00Z");
     let mut inputs = vec![Input::Hidden("chip_type", chip_type.to_string())];
     inputs.extend(pool.map(|pool| Input::Hidden("pool", pool.to_string())));
     inputs.extend([
@@ -48,8 +48,8 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
             Field { kind: "number", ..Field::text("chips", "Chips that are down") }
                 .with_hint("At least 1, at most as many as there are"),
         ),
-        Input::Line(time("from", "From")),
-        Input::Line(time("to", "To")),
+        Input::Line(Field::time("from", "From (UTC)")),
+        Input::Line(Field::time("to", "To (UTC)")),
         Input::Hidden("id", plain.state().new_request_id()),
     ]);
     Ok(ChangePage {
@@ -79,7 +79,7 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
 fn parse(posted: &Posted) -> Result<NewMaintenance, AppError> {
     let mut fields = Fields::new(posted.fields());
     let chips = fields.number("chips", 1, u32::try_from(MAX_CHIPS).unwrap_or(u32::MAX));
-    let (from, to) = (fields.value("from"), fields.value("to"));
+    let (from, to) = (fields.instant("from"), fields.instant("to"));
     fields.finish()?;
     Ok(NewMaintenance {
         chip_type: chip_type_in(posted.fields())?,
@@ -153,7 +153,7 @@ async fn cancel_form(plain: &Plain, viewer: &Viewer, number: u64) -> Result<Chan
     let plan = plan.ok_or_else(|| AppError::not_found("planned change", number))?;
     let runs = plan.state == PlanState::Running;
     let effect = if runs {
-        format!("Its chips are back with cycle {}, the next one.", view.next_cycle)
+        format!("Its chips are back with cycle {}, the next one.", thousands(view.next_cycle))
     } else {
         "It does not happen. It stays in the list as taken back.".to_owned()
     };

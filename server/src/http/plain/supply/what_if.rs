@@ -58,31 +58,31 @@ fn parse(posted: &Posted) -> Result<WhatIfQuestion, AppError> {
     let filled = |name: &str| !Fields::new(posted.fields()).text(name).is_empty();
     let most = u32::try_from(MAX_CHIPS).unwrap_or(u32::MAX);
     if filled("chips_type") || filled("chips_by") {
-        let (chip_type, by) = (fields.value("chips_type"), fields.value::<i64>("chips_by"));
+        let (chip_type, by) = (fields.chosen("chips_type"), fields.value::<i64>("chips_by"));
         let pool = fields.optional("chips_pool");
         changes.extend(chip_type.zip(by).map(|(chip_type, by)| WhatIfChange::Chips { chip_type, pool, by }));
     }
     if filled("reserve_type") || filled("reserve_price") {
-        let (chip_type, price) = (fields.value("reserve_type"), fields.value("reserve_price"));
+        let (chip_type, price) = (fields.chosen("reserve_type"), fields.value("reserve_price"));
         let pair = chip_type.zip(price);
         changes.extend(
             pair.map(|(chip_type, reserve_price)| WhatIfChange::Reserve { chip_type, reserve_price }),
         );
     }
     if filled("weight_pool") || filled("weight") {
-        let (pool, weight) = (fields.value("weight_pool"), fields.value("weight"));
+        let (pool, weight) = (fields.chosen("weight_pool"), fields.value("weight"));
         changes.extend(pool.zip(weight).map(|(pool, weight)| WhatIfChange::Weight { pool, weight }));
     }
     if filled("income_team") || filled("income") {
-        let (team, income) = (fields.value("income_team"), fields.value("income"));
+        let (team, income) = (fields.chosen("income_team"), fields.value("income"));
         changes.extend(team.zip(income).map(|(team, income)| WhatIfChange::Income { team, income }));
     }
     if filled("without_team") {
-        changes.extend(fields.value("without_team").map(|team| WhatIfChange::WithoutTeam { team }));
+        changes.extend(fields.chosen("without_team").map(|team| WhatIfChange::WithoutTeam { team }));
     }
     if ["new_pool", "new_income", "new_type", "new_chips"].into_iter().any(filled) {
-        let (pool, income) = (fields.value("new_pool"), fields.value("new_income"));
-        let (chip_type, chips) = (fields.value("new_type"), fields.number("new_chips", 1, most));
+        let (pool, income) = (fields.chosen("new_pool"), fields.value("new_income"));
+        let (chip_type, chips) = (fields.chosen("new_type"), fields.number("new_chips", 1, most));
         let limit = fields.optional("new_limit");
         if let (Some((pool, income)), Some((chip_type, chips))) = (pool.zip(income), chip_type.zip(chips)) {
             let chips = Chips(chips.into());
@@ -92,6 +92,12 @@ fn parse(posted: &Posted) -> Result<WhatIfQuestion, AppError> {
     let (title, day) = (fields.text("title").to_owned(), fields.text("day"));
     let day = (!day.is_empty()).then(|| day.to_owned());
     fields.finish()?;
+    if changes.is_empty() {
+        return Err(AppError::new(
+            ErrorKind::Invalid,
+            "nothing is other; fill in at least one of the groups below",
+        ));
+    }
     Ok(WhatIfQuestion { title, changes, day })
 }
 
@@ -117,9 +123,7 @@ async fn ask(plain: Plain, viewer: Viewer, posted: Posted) -> Response {
 /// other names.
 fn above(error: &AppError) -> Problem {
     let mut problem = Problem::from(error);
-    if problem.errors.iter().any(|fault| fault.field.starts_with("changes")) {
-        problem.errors.clear();
-    }
+    problem.errors.retain(|fault| !fault.field.starts_with("changes"));
     problem
 }
 
