@@ -200,7 +200,7 @@ test("chosen bids are paused, resumed and ended together; the end is asked for o
   await bulk.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "End these 2 bids" }).click();
   for (const name of names) await expect(rowOf(page, name)).toHaveCount(0);
-  await page.getByRole("link", { name: /^Over/ }).click();
+  await page.getByRole("link", { name: /^Ended/ }).click();
   await expect(page.locator("table", { hasText: names[0] })).toContainText("cancelled");
 });
 
