@@ -23,7 +23,7 @@ type MarketOptions = {
 };
 
 /** How long a demo may take to make its history, to listen, and to end the last minute of its history. */
-const startLimitMillis = 150_000;
+const startLimitMillis = 200_000;
 
 /** A demo market in a process of its own, with its own database, which survives a restart. */
 export class Market {

@@ -56,15 +56,11 @@ pub async fn place_many(tx: &mut Tx, now: Instant, bids: Vec<NewBid>) -> Result<
     }
     checks.finish()?;
     let mut new = Vec::with_capacity(bids.len());
-    let mut seen: BTreeMap<BidId, [u8; 32]> = BTreeMap::new();
+    let mut placed = bids::request_sha256s(tx, bids.iter().map(|bid| &bid.id)).await?;
     for bid in bids {
         let request = request_sha256(&bid)?;
-        let placed = match seen.get(&bid.id) {
-            Some(before) => Some(*before),
-            None => bids::request_sha256(tx, &bid.id).await?,
-        };
-        if is_new(&bid.id, placed, request)? {
-            seen.insert(bid.id.clone(), request);
+        if is_new(&bid.id, placed.get(&bid.id).copied(), request)? {
+            placed.insert(bid.id.clone(), request);
             new.push((bid, request));
         }
     }

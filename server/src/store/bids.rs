@@ -168,10 +168,14 @@ pub async fn newest(tx: &mut Tx, id: &BidId) -> Result<Option<BidVersion>, AppEr
     tx.row(SQL, values![id.as_str()]).await?.as_mut().map(from_row).transpose()
 }
 
-/// The hash of the request that placed a bid, where there is one.
-pub(crate) async fn request_sha256(tx: &mut Tx, id: &BidId) -> Result<Option<[u8; 32]>, AppError> {
-    let row = tx.row("SELECT request_sha256 FROM bid WHERE id = $1", values![id.as_str()]).await?;
-    row.map(|mut row| row.sha256()).transpose()
+/// The hashes of the requests that placed bids, of those ids that there are.
+pub(crate) async fn request_sha256s(
+    tx: &mut Tx,
+    ids: impl Iterator<Item = &BidId>,
+) -> Result<BTreeMap<BidId, [u8; 32]>, AppError> {
+    let ids: Vec<Value> = ids.map(|id| Value::from(id.as_str())).collect();
+    let rows = tx.rows_among("SELECT id, request_sha256 FROM bid WHERE id", &ids).await?;
+    rows.into_iter().map(|mut row| Ok((row.id()?, row.sha256()?))).collect()
 }
 
 /// A version as `verify` reads it.
@@ -407,10 +411,9 @@ pub(crate) async fn end(
     versions: &[BidVersion],
 ) -> Result<(), AppError> {
     const SUPERSEDE: &str =
-        "UPDATE bid_version SET superseded_cycle = $1 WHERE bid = $2 AND superseded_cycle IS NULL";
-    for bid in versions {
-        tx.execute(SUPERSEDE, values![cycle, bid.number]).await?;
-    }
+        "UPDATE bid_version SET superseded_cycle = $1 WHERE superseded_cycle IS NULL AND bid";
+    let numbers: Vec<Value> = versions.iter().map(|bid| Value::from(bid.number)).collect();
+    tx.execute_among(SUPERSEDE, &values![cycle], &numbers).await?;
     insert_versions(tx, now, Some(cycle), versions).await
 }
 

@@ -219,6 +219,14 @@ impl Tx {
         sql: &'static str,
         values: impl IntoIterator<Item = Value> + Send,
     ) -> Result<Vec<Row>, AppError> {
+        self.rows_text(sql.into_sql_str(), values).await
+    }
+
+    async fn rows_text(
+        &mut self,
+        sql: SqlStr,
+        values: impl IntoIterator<Item = Value> + Send,
+    ) -> Result<Vec<Row>, AppError> {
         Ok(match &mut self.0 {
             Inner::Sqlite(transaction) => {
                 let rows = run!(transaction, sqlx::sqlite::SqliteArguments, sql, values, fetch_all);
@@ -240,9 +248,34 @@ impl Tx {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
+    /// All rows whose key is among `keys`, many per statement. `head` is the statement up to `IN`.
+    pub(crate) async fn rows_among(
+        &mut self,
+        head: &'static str,
+        keys: &[Value],
+    ) -> Result<Vec<Row>, AppError> {
+        let mut rows = Vec::new();
+        for (sql, values) in among(head, &[], keys) {
+            rows.extend(self.rows_text(sql, values).await?);
+        }
+        Ok(rows)
+    }
+
+    /// Runs a statement for the rows whose key is among `keys`, many at a time. `head` is the statement up to `IN`; `values`
+    /// are those of its own parameters, which come first.
+    pub(crate) async fn execute_among(
+        &mut self,
+        head: &'static str,
+        values: &[Value],
+        keys: &[Value],
+    ) -> Result<(), AppError> {
+        for (sql, values) in among(head, values, keys) {
+            self.execute_text(sql, values).await?;
+        }
+        Ok(())
+    }
+
     /// Inserts rows of `columns` values each, many per statement. `head` is the statement up to `VALUES`.
-    ///
-    /// Statements carry a power of two of rows, so that only a few texts have to be prepared.
     pub(crate) async fn insert<const COLUMNS: usize>(
         &mut self,
         head: &'static str,
@@ -258,14 +291,13 @@ impl Tx {
         tail: &'static str,
         rows: Vec<[Value; COLUMNS]>,
     ) -> Result<(), AppError> {
-        const MOST_ROWS: usize = 256;
         // SQLite keeps a list of parameters that have a name or a number, and sqlx asks for each one's: with some thousands
         // of them in a statement, looking them up took most of the time of a clearing. Those without have no list.
         let numbered = matches!(self.0, Inner::Postgres(_));
         let mut left = rows.len();
         let mut rows = rows.into_iter();
         while left > 0 {
-            let count = MOST_ROWS.min(1 << left.ilog2());
+            let count = together(left);
             left -= count;
             let mut sql = String::from(head);
             for row in 0..count {
@@ -328,4 +360,25 @@ impl Tx {
         }
         Ok(())
     }
+}
+
+/// How many of those left a statement carries: a power of two, so that only a few texts have to be prepared.
+const fn together(left: usize) -> usize {
+    const MOST: usize = 256;
+    let count = 1 << left.ilog2();
+    if count < MOST { count } else { MOST }
+}
+
+/// The statements that name all `keys` behind `IN`, each with its values.
+fn among(head: &str, first: &[Value], keys: &[Value]) -> Vec<(SqlStr, Vec<Value>)> {
+    let mut statements = Vec::new();
+    let mut left = keys;
+    while !left.is_empty() {
+        let (these, rest) = left.split_at(together(left.len()));
+        let numbers: Vec<String> = (0..these.len()).map(|at| format!("${}", first.len() + at + 1)).collect();
+        let sql = format!("{head} IN ({})", numbers.join(", "));
+        statements.push((AssertSqlSafe(sql).into_sql_str(), [first, these].concat()));
+        left = rest;
+    }
+    statements
 }

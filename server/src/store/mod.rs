@@ -51,6 +51,9 @@ pub use db::Tx;
 /// How long a transaction waits for a connection or for the database's write lock.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Statements that a connection keeps prepared: each text of the program, those of long inserts in all their lengths.
+const PREPARED: usize = 1_024;
+
 /// Which database, and how it is opened.
 #[derive(Clone, Debug)]
 pub enum Place {
@@ -168,6 +171,7 @@ async fn open_sqlite(path: &Path, durable: bool) -> Result<Store, AppError> {
         .filename(path)
         .foreign_keys(true)
         .busy_timeout(PATIENCE)
+        .statement_cache_capacity(PREPARED)
         .synchronous(if durable { SqliteSynchronous::Full } else { SqliteSynchronous::Normal });
     let writer = SqlitePoolOptions::new()
         .max_connections(1)

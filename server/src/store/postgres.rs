@@ -7,7 +7,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::Mutex;
 
-use super::{PATIENCE, Place, Pools, Store, Tx, migrate};
+use super::{PATIENCE, PREPARED, Place, Pools, Store, Tx, migrate};
 use crate::error::{AppError, ErrorKind};
 
 /// The lock that each writing transaction takes; its key is "quotamkt" in ASCII.
@@ -31,7 +31,8 @@ pub(super) struct Server {
 pub(super) async fn open(place: &Place, url: &str, connections: u32) -> Result<Store, AppError> {
     let options = url
         .parse::<PgConnectOptions>()
-        .map_err(|error| AppError::config(format!("the database URL can't be read: {error}")))?;
+        .map_err(|error| AppError::config(format!("the database URL can't be read: {error}")))?
+        .statement_cache_capacity(PREPARED);
     let connected = tokio::time::timeout(PATIENCE, options.connect()).await;
     let mut connection: PgConnection = connected
         .map_err(|_| sqlx::Error::PoolTimedOut)
