@@ -133,7 +133,7 @@ fn sentence(label: &str, fault: &str) -> String {
 }
 
 /// A message of the server, which stands after other words elsewhere, as a sentence of its own.
-fn as_sentence(message: &str) -> String {
+pub(super) fn as_sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str().trim_end_matches('.'))

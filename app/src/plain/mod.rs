@@ -91,10 +91,15 @@ pub fn render(frame: Frame<'_>, main: impl FnOnce() -> AnyView) -> PlainPage {
 
 /// The main part of a page that can't be shown: why, in words, and a way out.
 pub fn problem(problem: Problem) -> AnyView {
+    // What somebody may not see is as if it were not there; both are said, so neither tells anything.
+    let why = (problem.status == 404).then(|| {
+        view! { <p class="quiet">"It is not there, or not for your account; an admin can say which."</p> }
+    });
     view! {
         <section class="panel notice" role="alert">
             <h2>{problem.title}</h2>
-            <p>{problem.detail}</p>
+            <p>{form::as_sentence(&problem.detail)}</p>
+            {why}
             <a class="button" href="/">
                 "Go to the market"
             </a>

@@ -233,7 +233,10 @@ async fn pages_that_are_not_for_somebody_are_not_there() {
     app.clear_many(6).await;
     let engineer = app.engineer().await;
     for path in ["/organisation/people", "/organisation/audit", "/organisation/watch", "/budget?team=ads"] {
-        assert_eq!(engineer.open(path).await.status, 404, "{path}");
+        let hidden = engineer.open(path).await;
+        assert_eq!(hidden.status, 404, "{path}");
+        let (detail, way) = ("<p>There is n", "an admin can say which");
+        assert!(hidden.body.contains(detail) && hidden.body.contains(way), "{path}: {}", hidden.body);
         assert_eq!(
             app.auditor().await.open(path).await.status == 200,
             path != "/organisation/people",
