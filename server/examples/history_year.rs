@@ -19,6 +19,7 @@ use common::instant::Instant;
 use common::money::{MicroCredits, Price};
 use market::snapshot::Lending;
 use server::clock::{IdSource, SettableClock};
+use server::cycle::maintain;
 use server::error::AppError;
 use server::policy::{Via, Viewer};
 use server::services::Services;
@@ -74,6 +75,10 @@ async fn main() -> Result<(), AppError> {
         fill(&path, &args).await?;
         println!("written in {} s", writing.elapsed().as_secs());
     }
+    let rolling = Stopwatch::now();
+    // Spend by days and months, as the loop of a market does it behind the clearings; the hours are there.
+    while maintain(&store, START, 1).await? {}
+    println!("spend rolled up in {} s", rolling.elapsed().as_secs());
     sizes(&path, &args).await?;
     let (services, viewer) = services(&store, &args)?;
     views(&services, &viewer).await?;
