@@ -143,8 +143,10 @@ impl Services {
     /// `NotFound`: there is none of this id, or not for the viewer.
     pub async fn what_if(&self, viewer: &Viewer, id: &str) -> Result<WhatIfView, AppError> {
         viewer.may(Action::ReadSupply, Object::Organisation)?;
-        let found = stored::by_id(&mut self.store.read().await?, id).await?;
-        found.map(|found| self.view(found)).ok_or_else(|| AppError::not_found("what-if", id))
+        let mut tx = self.store.read().await?;
+        let found = stored::by_id(&mut tx, id).await?.ok_or_else(|| AppError::not_found("what-if", id))?;
+        drop(tx);
+        self.view(found).await
     }
 
     /// The last what-ifs, newest first.
@@ -154,7 +156,11 @@ impl Services {
     pub async fn what_ifs(&self, viewer: &Viewer) -> Result<Vec<WhatIfView>, AppError> {
         viewer.may(Action::ReadSupply, Object::Organisation)?;
         let last = stored::last(&mut self.store.read().await?, LISTED).await?;
-        Ok(last.into_iter().map(|found| self.view(found)).collect())
+        let mut views = Vec::with_capacity(last.len());
+        for found in last {
+            views.push(self.view(found).await?);
+        }
+        Ok(views)
     }
 
     /// Ends a what-if that is computed; what is done of it is thrown away.
@@ -170,9 +176,16 @@ impl Services {
         Err(AppError::conflict("this what-if is over; there is nothing to cancel"))
     }
 
-    fn view(&self, found: StoredWhatIf) -> WhatIfView {
+    async fn view(&self, mut found: StoredWhatIf) -> Result<WhatIfView, AppError> {
+        let running = self.what_ifs.progress(&found.id);
+        if found.answer.is_none() && running.is_none() {
+            // An answer is stored before its run ends: one that came since it was read is there now. Without one, the server
+            // ended before it.
+            let again = stored::by_id(&mut self.store.read().await?, &found.id).await?;
+            found.answer = again.and_then(|again| again.answer);
+        }
         let StoredWhatIf { id, question, by, asked_at, answer, .. } = found;
-        let progress = match (answer, self.what_ifs.progress(&id)) {
+        let progress = match (answer, running) {
             (Some(Ok(comparison)), _) => WhatIfState::Done { comparison },
             (Some(Err(note)), _) => WhatIfState::Ended { note },
             (None, Some((done, total))) => WhatIfState::Running { done, total },
@@ -180,7 +193,7 @@ impl Services {
                 WhatIfState::Ended { note: "the server ended before it was done; ask again".to_owned() }
             }
         };
-        WhatIfView { id, question, by, asked_at, progress }
+        Ok(WhatIfView { id, question, by, asked_at, progress })
     }
 }
 
