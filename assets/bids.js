@@ -49,10 +49,10 @@ class Bids extends HTMLElement {
   }
 
   set html(text) {
-    // What the server rendered stands there already.
-    const rendered = this.#newest === null && this.childElementCount > 0;
+    // What the server rendered stands there already, and its text does not come a second time.
+    if (text === "") return;
     this.#newest = text;
-    if (!rendered) this.#show();
+    this.#show();
   }
 
   handleEvent(event) {

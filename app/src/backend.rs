@@ -8,6 +8,7 @@ use common::api::{
     PriceHistory, ShellView, Span,
 };
 use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
+use common::money::Price;
 use common::problem::Problem;
 
 /// The services behind the pages; the REST API answers with the same values.
@@ -41,6 +42,9 @@ pub trait Backend: Send + Sync {
 
     /// A team's bids.
     async fn bids(&self, query: BidsQuery) -> Result<BidsView, Problem>;
+
+    /// Names and limits of a team's live bids for a chip type that have a limit, in local credits per chip-hour.
+    async fn limits(&self, team: TeamId, chip_type: ChipTypeId) -> Result<Vec<(String, Price)>, Problem>;
 
     /// One bid, with its history from `cursor` on.
     async fn bid(&self, bid: BidId, cursor: Option<String>) -> Result<BidDetail, Problem>;

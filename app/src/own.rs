@@ -1,7 +1,7 @@
 //! What on the pages of the whole market is the viewer's own: the pool of "your price", and the limits of the viewer's
 //! teams.
 
-use common::api::{BidStatus, BidsQuery, PoolDemand, Role, ViewerView};
+use common::api::{PoolDemand, Role, ViewerView};
 use common::ids::{ChipTypeId, PoolId};
 use common::money::Price;
 
@@ -42,14 +42,9 @@ pub(crate) async fn own_limits(
 ) -> Vec<OwnLimit> {
     let mut limits = Vec::new();
     for team in viewer.into_iter().flat_map(|viewer| &viewer.teams).take(MOST_TEAMS) {
-        let query = BidsQuery { team: Some(team.id.clone()), ..BidsQuery::default() };
-        let Ok(view) = backend.bids(query).await else { continue };
-        let live = view.bids.into_iter().filter(|bid| bid.status == BidStatus::Live);
-        limits.extend(live.filter_map(|bid| {
-            bid.terms.alternatives.iter().find(|one| one.chip_type == *chip_type)?;
-            let limit = bid.terms.limit.price()?;
-            Some(OwnLimit { pool: team.pool.clone(), name: bid.terms.name, limit })
-        }));
+        let Ok(found) = backend.limits(team.id.clone(), chip_type.clone()).await else { continue };
+        let own = |(name, limit)| OwnLimit { pool: team.pool.clone(), name, limit };
+        limits.extend(found.into_iter().map(own));
     }
     limits.sort_by(|a, b| b.limit.cmp(&a.limit).then_with(|| a.name.cmp(&b.name)));
     limits

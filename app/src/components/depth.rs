@@ -1,6 +1,9 @@
 //! The demand curve of a chip type: who asks at which price, where it cleared, and the table behind it.
 
+use std::collections::BTreeMap;
+
 use common::api::{BookView, DepthLevel};
+use common::money::Price;
 use leptos::prelude::*;
 
 use super::problem::empty;
@@ -52,23 +55,27 @@ fn summary(book: &BookView) -> String {
     )
 }
 
+/// A row of the table behind the curve: a level, and the names of the own bids that stand there.
+type TellingLevel<'a> = (&'a DepthLevel, Vec<&'a str>);
+
 /// The levels that say something: where chips are added, or where an own bid stands. The others only bend the curve.
-pub(crate) fn telling<'a>(
-    levels: &'a [DepthLevel],
-    own: &'a [OwnLimit],
-) -> impl Iterator<Item = &'a DepthLevel> {
-    levels.iter().filter(move |level| {
-        level.chips.0 > 0 || own.iter().any(|own| own_level(levels, own.limit) == Some(level))
-    })
+pub(crate) fn telling<'a>(levels: &'a [DepthLevel], own: &'a [OwnLimit]) -> Vec<TellingLevel<'a>> {
+    let mut names: BTreeMap<Price, Vec<&str>> = BTreeMap::new();
+    for one in own {
+        if let Some(level) = own_level(levels, one.limit) {
+            names.entry(level.price).or_default().push(&one.name);
+        }
+    }
+    let rows = levels.iter().map(|level| (level, names.remove(&level.price).unwrap_or_default()));
+    rows.filter(|(level, names)| level.chips.0 > 0 || !names.is_empty()).collect()
 }
 
-/// The levels behind the curve.
-pub(crate) fn depth_table(levels: &[DepthLevel], own: &[OwnLimit]) -> impl IntoView + use<> {
-    let rows = telling(levels, own)
-        .map(|level| {
-            let here = |own: &&OwnLimit| own_level(levels, own.limit) == Some(level);
-            let names: Vec<_> = own.iter().filter(here).map(|own| own.name.as_str()).collect();
-            let mine = (!own.is_empty()).then(|| view! { <td>{names.join(", ")}</td> });
+/// The levels behind the curve; `bids`: whether there are own ones.
+pub(crate) fn depth_table(levels: &[TellingLevel<'_>], bids: bool) -> impl IntoView + use<> {
+    let rows = levels
+        .iter()
+        .map(|(level, names)| {
+            let mine = bids.then(|| view! { <td>{names.join(", ")}</td> });
             view! {
                 <tr class:mine=!names.is_empty()>
                     <td class="num">{level.price.to_string()}</td>
@@ -87,7 +94,7 @@ pub(crate) fn depth_table(levels: &[DepthLevel], own: &[OwnLimit]) -> impl IntoV
                         <th scope="col" class="num">"Price"<small>"credits per chip-hour"</small></th>
                         <th scope="col" class="num">"Added here"<small>"chips"</small></th>
                         <th scope="col" class="num">"Asked at or above"<small>"chips"</small></th>
-                        {(!own.is_empty()).then(|| view! { <th scope="col">"Your bids"</th> })}
+                        {bids.then(|| view! { <th scope="col">"Your bids"</th> })}
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>

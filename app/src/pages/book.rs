@@ -56,6 +56,7 @@ fn book(shown: &data::BookPage) -> impl IntoView + use<> {
     let row = book.chip_types.iter().find(|row| row.chip_type == book.chip_type);
     let bid = row.filter(|row| *bids && !row.retired).map(bid_for);
     let path = format!("/api/v1/chip-types/{}/book", book.chip_type);
+    let levels = telling(&book.levels, own);
     view! {
         <div class="toolbar">{switch("Chip type", choices)} {sealed} {bid}</div>
         {facts(book).into_any()}
@@ -70,13 +71,13 @@ fn book(shown: &data::BookPage) -> impl IntoView + use<> {
             <section class="panel" aria-labelledby="depth-title">
                 <header>
                     <h2 id="depth-title">"Depth"</h2>
-                    <span class="quiet">{format!("{} levels", telling(&book.levels, own).count())}</span>
+                    <span class="quiet">{format!("{} levels", levels.len())}</span>
                     <div class="right">{csv(address(&path, &[("format", Some("csv"))]), "Depth")}</div>
                 </header>
                 {if book.levels.is_empty() {
                     empty("No bids.", "Levels appear with the first bid for this chip type.").into_any()
                 } else {
-                    depth_table(&book.levels, own).into_any()
+                    depth_table(&levels, !own.is_empty()).into_any()
                 }}
             </section>
         </div>

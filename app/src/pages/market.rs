@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chart::price_chart;
 use crate::components::bids::bid_for;
-use crate::components::depth::{depth_figure, depth_table};
+use crate::components::depth::depth_figure;
 use crate::components::facts::{change, occupancy, occupancy_legend, paid_share, sparkline};
 use crate::components::history::history_table;
 use crate::components::page::page;
@@ -220,18 +220,12 @@ fn behind(state: &State, market: &MarketView, opened: &OpenedChipType, bids: boo
                     <h2 id="depth-title">{name.clone()}" · who asks at which price"</h2>
                     <div class="right">
                         <a class="quiet-link" href=address("/book", &[("chip", Some(chip_type.as_str()))])>
-                            "Open the book"
+                            "Open the book, with the table"
                         </a>
                         {bid}
                     </div>
                 </header>
-                <div class="body">
-                    {depth_figure(&opened.book, &[])}
-                    <details>
-                        <summary>"Table of the demand curve"</summary>
-                        {depth_table(&opened.book.levels, &[]).into_any()}
-                    </details>
-                </div>
+                <div class="body">{depth_figure(&opened.book, &[])}</div>
             </section>
         </div>
     }

@@ -433,6 +433,13 @@ impl Backend for Fixture {
         bids::view(*self, self.clock(), query)
     }
 
+    async fn limits(&self, team: TeamId, chip_type: ChipTypeId) -> Result<Vec<(String, Price)>, Problem> {
+        let view = self.bids(BidsQuery { team: Some(team), ..BidsQuery::default() }).await?;
+        let named = |bid: &BidView| bid.terms.alternatives.iter().any(|one| one.chip_type == chip_type);
+        let live = view.bids.into_iter().filter(|bid| bid.status == BidStatus::Live && named(bid));
+        Ok(live.filter_map(|bid| Some((bid.terms.name, bid.terms.limit.price()?))).collect())
+    }
+
     async fn bid(&self, bid: BidId, _cursor: Option<String>) -> Result<BidDetail, Problem> {
         bids::detail(self.clock(), &bid)
     }

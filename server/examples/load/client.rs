@@ -1,44 +1,13 @@
-//! The two ways to a server on this machine: requests, and streams by the thousand.
+//! The ways to a server on this machine: signing in, and streams by the thousand. Anything but this machine is refused: a load
+//! test of somebody else's machine is an attack.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::TcpStream;
 use ureq::Agent;
 
 use crate::Fault;
-
-/// A connection that is kept, for requests one after the other.
-pub(crate) struct Client {
-    agent: Agent,
-    server: SocketAddr,
-    token: String,
-}
-
-impl Client {
-    /// Anything but this machine is refused: a load test of somebody else's machine is an attack.
-    pub(crate) fn new(server: SocketAddr, token: &str) -> Result<Self, Fault> {
-        check(server)?;
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(30)))
-            .build();
-        Ok(Self { agent: config.into(), server, token: token.to_owned() })
-    }
-
-    /// Posts JSON and reads the answer to its end; the answer is the status.
-    pub(crate) fn post(&self, path: &str, body: &serde_json::Value) -> Result<u16, Fault> {
-        let mut answer = self
-            .agent
-            .post(format!("http://{}{path}", self.server))
-            .header("authorization", format!("Bearer {}", self.token))
-            .header("content-type", "application/json")
-            .send(body.to_string())?;
-        answer.body_mut().read_to_vec()?;
-        Ok(answer.status().as_u16())
-    }
-}
 
 /// Signs a member in as a browser's form does; the answer is the session's cookie, `name=value`.
 pub(crate) fn sign_in(server: SocketAddr, login: &str, password: &str) -> Result<String, Fault> {

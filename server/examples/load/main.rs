@@ -1,12 +1,12 @@
-//! Load on a server of this machine: a market of 10,000 teams and 100,000 bids, bids placed by many at once, event streams,
-//! and whether every acknowledged bid is still there after a kill. docs/PERFORMANCE.md says how it is run.
+//! Around a load on a server of this machine: a market of 10,000 teams and 100,000 bids, event streams, and whether every
+//! acknowledged bid is still there after a kill. The load itself is wrk's, by `pages.lua` and `writes.lua`; docs/PERFORMANCE.md
+//! says how it is run.
 
 mod client;
-mod measure;
+mod lasting;
 mod seed;
 mod sign_in;
 mod streams;
-mod writes;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -54,24 +54,6 @@ enum Command {
         #[arg(long)]
         cookies: PathBuf,
     },
-    /// Places bids and says how long it takes
-    Writes {
-        /// The server
-        #[arg(long, default_value = "127.0.0.1:7920")]
-        server: SocketAddr,
-        /// File that `seed` wrote
-        #[arg(long)]
-        tokens: PathBuf,
-        /// Connections, each with one request at a time; at most 1,000
-        #[arg(long, default_value_t = 50)]
-        connections: usize,
-        /// Seconds to go on; at most 600
-        #[arg(long, default_value_t = 20)]
-        seconds: u64,
-        /// File to add the ids of acknowledged bids to
-        #[arg(long)]
-        acknowledged: PathBuf,
-    },
     /// Commits single rows to a SQLite file of its own, one after the other: what the disk allows
     Bare {
         /// File to write, in the folder of the market's
@@ -101,7 +83,7 @@ enum Command {
         /// SQLite file or PostgreSQL URL
         #[arg(long)]
         database: String,
-        /// File that `writes` wrote
+        /// File that `writes.lua` wrote
         #[arg(long)]
         acknowledged: PathBuf,
     },
@@ -114,18 +96,11 @@ async fn main() -> Result<(), Fault> {
         Command::SignIn { server, tokens, count, cookies } => {
             sign_in::run(server, &read_tokens(&tokens)?, count.min(60), &cookies)
         }
-        Command::Writes { server, tokens, connections, seconds, acknowledged } => writes::run(
-            server,
-            &read_tokens(&tokens)?,
-            connections.min(1_000),
-            seconds.min(600),
-            &acknowledged,
-        ),
-        Command::Bare { file, seconds } => writes::bare(&file, seconds.min(60)).await,
+        Command::Bare { file, seconds } => lasting::bare(&file, seconds.min(60)).await,
         Command::Streams { server, tokens, count, cycles } => {
             streams::run(server, &read_tokens(&tokens)?, count.min(10_000), cycles.min(10)).await
         }
-        Command::Check { database, acknowledged } => writes::check(&database, &acknowledged).await,
+        Command::Check { database, acknowledged } => lasting::check(&database, &acknowledged).await,
     }
 }
 

@@ -149,7 +149,7 @@ impl Auth {
     pub async fn viewer(&self, access: &str) -> Result<Option<Viewer>, AppError> {
         let now = self.now();
         let Some((user, session)) = self.keys.read_access(access, now) else { return Ok(None) };
-        let mut tx = self.services.store.read().await?;
+        let mut tx = self.services.store.look().await?;
         accounts::viewer_of_session(&mut tx, &user, session, now).await
     }
 }

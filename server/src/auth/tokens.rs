@@ -103,7 +103,7 @@ impl Auth {
             return Ok(None);
         }
         let now = self.now();
-        let mut tx = self.services.store.read().await?;
+        let mut tx = self.services.store.look().await?;
         let found = sessions::find_token(&mut tx, secret::hash(text)).await?;
         let Some(token) = found.filter(|token| token.holds(now)) else { return Ok(None) };
         let via = Via::Token { id: token.id.clone(), scopes: token.scopes };

@@ -13,6 +13,7 @@ use common::api::{
     PriceHistory, ShellView, Span,
 };
 use common::ids::{BidId, ChipTypeId, PoolId, TeamId};
+use common::money::Price;
 use common::problem::Problem;
 
 use super::AppState;
@@ -87,6 +88,10 @@ impl Backend for PageBackend {
 
     async fn bids(&self, query: BidsQuery) -> Result<BidsView, Problem> {
         self.services.bids(self.viewer()?, &self.origin, query).await.map_err(logged)
+    }
+
+    async fn limits(&self, team: TeamId, chip_type: ChipTypeId) -> Result<Vec<(String, Price)>, Problem> {
+        self.services.limits(self.viewer()?, &team, &chip_type).await.map_err(logged)
     }
 
     async fn bid(&self, bid: BidId, cursor: Option<String>) -> Result<BidDetail, Problem> {

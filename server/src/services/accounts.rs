@@ -31,10 +31,8 @@ pub struct NewAdmin {
 /// # Errors
 /// `Unavailable`: the database does not answer.
 pub async fn viewer(tx: &mut Tx, user: &UserId, via: Via) -> Result<Option<Viewer>, AppError> {
-    let account = stored::find(tx, user).await?;
-    let Some(account) = account.filter(|account| account.disabled_at.is_none()) else { return Ok(None) };
-    let stored::Standing { roles, teams, pools } = stored::standing(tx, user).await?;
-    Ok(Some(Viewer { user: account.id, name: account.name, roles, teams, pools, via }))
+    let (name, stored::Standing { roles, teams, pools }) = stored::name_and_standing(tx, user).await?;
+    Ok(name.map(|name| Viewer { user: user.clone(), name, roles, teams, pools, via }))
 }
 
 /// Who the owner of a session is at this moment; none where the session is over.

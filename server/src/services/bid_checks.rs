@@ -53,6 +53,16 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// A team that was looked up: whether it is archived; none where there is no such team.
+    pub(super) fn add_team(&mut self, id: &TeamId, is_archived: Option<bool>) {
+        self.teams.insert(id.clone(), Openness::of(is_archived));
+    }
+
+    /// A chip type that was looked up: whether it is retired; none where there is no such type.
+    pub(super) fn add_chip_type(&mut self, id: &ChipTypeId, is_retired: Option<bool>) {
+        self.chip_types.insert(id.clone(), Openness::of(is_retired));
+    }
+
     async fn team(&mut self, tx: &mut Tx, id: &TeamId) -> Result<Openness, AppError> {
         if let Some(known) = self.teams.get(id) {
             return Ok(*known);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use common::ids::{BidId, TeamId, UserId};
+use common::ids::{BidId, ChipTypeId, TeamId, UserId};
 use common::instant::Instant;
 use market::snapshot::Alternative;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use super::bid_checks::{Known, Openness, check_team, check_terms};
 use super::checks::Checks;
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
-use crate::store::bids::{self, BidState, BidTerms, BidVersion};
+use crate::store::bids::{self, Behind, BidState, BidTerms, BidVersion};
 use crate::store::queue;
 
 /// Between the positions of two bids that are placed one after the other: room for others to be moved between them.
@@ -67,32 +67,49 @@ pub async fn place_many(tx: &mut Tx, now: Instant, bids: Vec<NewBid>) -> Result<
     insert(tx, now, new).await
 }
 
-/// Places a person's bid behind the team's queue. The faults found so far count only for a new bid: a repeated request
-/// answers what it answered, also when its fields would be wrong by now. Field paths begin with `terms.`.
+/// What a person's bid is placed behind; none where the same request placed it before, which answers what it answered, also
+/// when its fields would be wrong by now.
 ///
 /// # Errors
-/// `Conflict`: the id is taken by another bid. `Invalid`: a field is wrong.
+/// `Conflict`: the id is taken by another bid.
+pub(super) async fn behind(tx: &mut Tx, bid: &NewBid) -> Result<Option<Behind>, AppError> {
+    let behind = bids::behind(tx, &bid.id, &bid.team, first_chip_type(&bid.terms)).await?;
+    Ok(is_new(&bid.id, behind.request_sha256, request_sha256(bid)?)?.then_some(behind))
+}
+
+/// The only chip type of most bids.
+fn first_chip_type(terms: &BidTerms) -> Option<&ChipTypeId> {
+    terms.alternatives.first().map(|one| &one.chip_type)
+}
+
+/// Places a person's bid behind the team's queue. Field paths begin with `terms.`.
+///
+/// # Errors
+/// `Invalid`: a field is wrong, or was found to be so far.
 pub(super) async fn place_for(
     tx: &mut Tx,
     now: Instant,
     placed_by: &UserId,
-    bid: NewBid,
+    (bid, behind): (NewBid, &Behind),
     mut checks: Checks,
-) -> Result<(), AppError> {
-    let request = request_sha256(&bid)?;
-    let behind = bids::behind(tx, &bid.id, &bid.team).await?;
-    if !is_new(&bid.id, behind.request_sha256, request)? {
-        return Ok(());
-    }
+) -> Result<BidVersion, AppError> {
     let mut known = Known::default();
+    known.add_team(&bid.team, behind.is_team_archived);
+    if let Some(chip_type) = first_chip_type(&bid.terms) {
+        known.add_chip_type(chip_type, behind.is_chip_type_retired);
+    }
     check_team(tx, &mut known, &mut checks, "", &bid.team).await?;
     check_terms(tx, &mut known, &mut checks, TERMS, &bid.terms, &[]).await?;
     checks.finish()?;
+    let request = request_sha256(&bid)?;
     let NewBid { id, team, terms } = bid;
     let terms = BidTerms { position: behind.last_position + POSITION_GAP, ..terms };
     let version =
         BidVersion { number: behind.next_number, id, team, version: 1, terms, state: BidState::Live };
-    write_first(tx, now, Some(placed_by), &[(version, request)]).await
+    let new = [(version, request)];
+    bids::insert_first(tx, now, Some(placed_by), &new).await?;
+    let [(version, _)] = new;
+    Ok(version)
 }
 
 /// Whether a request is no repetition of the one that placed a bid of its id.
@@ -121,19 +138,8 @@ async fn insert(tx: &mut Tx, now: Instant, bids: Vec<(NewBid, [u8; 32])>) -> Res
         ));
         next_number += 1;
     }
-    write_first(tx, now, None, &new).await?;
+    bids::insert_first(tx, now, None, &new).await?;
     Ok(new.len())
-}
-
-/// Writes new bids with their first versions.
-async fn write_first(
-    tx: &mut Tx,
-    now: Instant,
-    placed_by: Option<&UserId>,
-    new: &[(BidVersion, [u8; 32])],
-) -> Result<(), AppError> {
-    bids::insert_identities(tx, now, placed_by, new).await?;
-    bids::insert_versions(tx, now, None, new.iter().map(|(bid, _)| bid)).await
 }
 
 /// Replaces what a bid says.

@@ -256,19 +256,49 @@ pub(crate) struct Behind {
     pub(crate) next_number: u64,
     /// The position of the last bid of the team's queue; 0 where it is empty.
     pub(crate) last_position: u64,
+    /// Open bids of the team.
+    pub(crate) open: u64,
+    /// The cycle that is cleared next.
+    pub(crate) next_cycle: u64,
+    /// Whether the team is archived; none where there is no such team.
+    pub(crate) is_team_archived: Option<bool>,
+    /// Whether the team's newest allowance is a hard one.
+    pub(crate) has_hard_allowance: bool,
+    /// Whether the chip type is retired; none where there is no such type.
+    pub(crate) is_chip_type_retired: Option<bool>,
 }
 
-/// What a new bid of a team is placed behind, in one look.
-pub(crate) async fn behind(tx: &mut Tx, id: &BidId, team: &TeamId) -> Result<Behind, AppError> {
+/// What a new bid of a team for a chip type is placed behind, in one look: each statement of a write keeps other writers
+/// waiting.
+pub(crate) async fn behind(
+    tx: &mut Tx,
+    id: &BidId,
+    team: &TeamId,
+    chip_type: Option<&ChipTypeId>,
+) -> Result<Behind, AppError> {
     const SQL: &str = "SELECT (SELECT COALESCE(MAX(number), 0) + 1 FROM bid), (SELECT COALESCE(MAX(position), 0) \
          FROM bid_version WHERE superseded_cycle IS NULL AND team = $2), \
-         (SELECT request_sha256 FROM bid WHERE id = $1)";
-    let row = tx.row(SQL, values![id.as_str(), team.as_str()]).await?;
+         (SELECT request_sha256 FROM bid WHERE id = $1), \
+         (SELECT COUNT(*) FROM bid_version v WHERE v.team = $2 AND v.superseded_cycle IS NULL \
+          AND v.state IN ('live', 'paused') \
+          AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version)), \
+         (SELECT COALESCE(MAX(number), 0) + 1 FROM cycle), \
+         (SELECT archived FROM team_version WHERE id = $2 ORDER BY version DESC LIMIT 1), \
+         COALESCE((SELECT CASE WHEN amount IS NULL THEN 0 ELSE hard END FROM allowance_version WHERE team = $2 \
+          ORDER BY version DESC LIMIT 1), 0), \
+         (SELECT retired FROM chip_type_version WHERE id = $3 ORDER BY version DESC LIMIT 1)";
+    let values = values![id.as_str(), team.as_str(), chip_type.map(ChipTypeId::as_str)];
+    let row = tx.row(SQL, values).await?;
     let mut row = row.ok_or_else(|| AppError::internal("a statement without a table gave no row"))?;
     Ok(Behind {
         next_number: row.unsigned()?,
         last_position: row.unsigned()?,
         request_sha256: row.optional_sha256()?,
+        open: row.unsigned()?,
+        next_cycle: row.unsigned()?,
+        is_team_archived: row.optional_int()?.map(|flag| flag != 0),
+        has_hard_allowance: row.flag()?,
+        is_chip_type_retired: row.optional_int()?.map(|flag| flag != 0),
     })
 }
 
@@ -291,21 +321,22 @@ pub(crate) async fn is_chip_type_retired(tx: &mut Tx, id: &ChipTypeId) -> Result
     tx.row(SQL, values![id.as_str()]).await?.map(|mut row| row.flag()).transpose()
 }
 
-/// Adds the identities of new bids, each with the hash of the request that placed it.
-pub(crate) async fn insert_identities(
+/// Adds new bids: their identities, each with the hash of the request that placed it, and their first versions, which wait
+/// for the next cycle.
+pub(crate) async fn insert_first(
     tx: &mut Tx,
     now: Instant,
     placed_by: Option<&UserId>,
     bids: &[(BidVersion, [u8; 32])],
 ) -> Result<(), AppError> {
+    const HEAD: &str = "INSERT INTO bid (number, id, team, request_sha256, placed_at, placed_by)";
     let placed_by = placed_by.map(UserId::as_str);
-    let rows = bids
-        .iter()
-        .map(|(bid, sha256)| {
-            values![bid.number, bid.id.as_str(), bid.team.as_str(), *sha256, now.0, placed_by]
-        })
-        .collect();
-    tx.insert("INSERT INTO bid (number, id, team, request_sha256, placed_at, placed_by)", rows).await
+    let row = |(bid, sha256): &(BidVersion, [u8; 32])| {
+        values![bid.number, bid.id.as_str(), bid.team.as_str(), *sha256, now.0, placed_by]
+    };
+    let versions: Vec<_> =
+        bids.iter().map(|(bid, _)| version_row(now, None, bid)).collect::<Result<_, AppError>>()?;
+    tx.insert_both((HEAD, bids.iter().map(row).collect()), (VERSION_HEAD, versions)).await
 }
 
 /// Adds to what bids were charged, in 1/3600 of a micro-credit.
@@ -328,33 +359,36 @@ pub(crate) async fn insert_versions<'a>(
     cycle: Option<u64>,
     versions: impl IntoIterator<Item = &'a BidVersion>,
 ) -> Result<(), AppError> {
-    const HEAD: &str = "INSERT INTO bid_version (bid, team, version, name, note, position, alternatives, limit_price, \
-                        not_before, not_after, work_chip_seconds, state, written_at, effective_cycle, superseded_cycle, sha256)";
-    let row = |bid: &BidVersion| {
-        let terms = &bid.terms;
-        let alternatives = serde_json::to_string(&terms.alternatives).map_err(AppError::internal)?;
-        let superseded = cycle.filter(|_| bid.state.is_end());
-        Ok(values![
-            bid.number,
-            bid.team.as_str(),
-            bid.version,
-            terms.name.as_str(),
-            terms.note.as_str(),
-            terms.position,
-            alternatives,
-            terms.limit.map(|limit| limit.0),
-            terms.not_before.map(|at| at.0),
-            terms.not_after.map(|at| at.0),
-            terms.work_chip_seconds,
-            bid.state.as_str(),
-            now.0,
-            cycle,
-            superseded,
-            bid.sha256(now)?,
-        ])
-    };
-    let rows: Vec<[Value; 16]> = versions.into_iter().map(row).collect::<Result<_, AppError>>()?;
-    tx.insert(HEAD, rows).await
+    let rows: Vec<_> =
+        versions.into_iter().map(|bid| version_row(now, cycle, bid)).collect::<Result<_, AppError>>()?;
+    tx.insert(VERSION_HEAD, rows).await
+}
+
+const VERSION_HEAD: &str = "INSERT INTO bid_version (bid, team, version, name, note, position, alternatives, limit_price, \
+    not_before, not_after, work_chip_seconds, state, written_at, effective_cycle, superseded_cycle, sha256)";
+
+fn version_row(now: Instant, cycle: Option<u64>, bid: &BidVersion) -> Result<[Value; 16], AppError> {
+    let terms = &bid.terms;
+    let alternatives = serde_json::to_string(&terms.alternatives).map_err(AppError::internal)?;
+    let superseded = cycle.filter(|_| bid.state.is_end());
+    Ok(values![
+        bid.number,
+        bid.team.as_str(),
+        bid.version,
+        terms.name.as_str(),
+        terms.note.as_str(),
+        terms.position,
+        alternatives,
+        terms.limit.map(|limit| limit.0),
+        terms.not_before.map(|at| at.0),
+        terms.not_after.map(|at| at.0),
+        terms.work_chip_seconds,
+        bid.state.as_str(),
+        now.0,
+        cycle,
+        superseded,
+        bid.sha256(now)?,
+    ])
 }
 
 /// Puts all waiting versions into effect with `cycle`; the answer is what they say, the last one of each bid last.

@@ -3,7 +3,10 @@
 //! sqlx's own `Any` driver maps fewer types and gives up typed connect options; here a statement takes [`Value`]s and
 //! gives [`Row`]s of the three kinds that both databases share: 64-bit integers, text and bytes.
 
-use sqlx::{Arguments as _, AssertSqlSafe, Postgres, Row as _, SqlSafeStr as _, SqlStr, Sqlite, Transaction};
+use sqlx::pool::PoolConnection;
+use sqlx::{
+    Arguments as _, AssertSqlSafe, Database, Postgres, Row as _, SqlSafeStr as _, SqlStr, Sqlite, Transaction,
+};
 
 use crate::error::AppError;
 
@@ -150,31 +153,58 @@ fn sha256(bytes: Vec<u8>) -> Result<[u8; 32], AppError> {
     bytes.try_into().map_err(|_| AppError::internal("a stored hash does not have 32 bytes"))
 }
 
-/// A transaction: all reads in it see one state, all writes in it happen together or not at all.
+/// A transaction: all reads in it see one state, all writes in it happen together or not at all. The one of
+/// [`super::Store::look`] is none: each of its statements sees the state of its own moment.
 ///
 /// Dropped without [`Tx::commit`] it rolls back.
 pub struct Tx(Inner);
 
 enum Inner {
-    Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Sqlite(Held<Sqlite>),
+    Postgres(Held<Postgres>),
 }
 
-impl From<Transaction<'static, Sqlite>> for Tx {
-    fn from(transaction: Transaction<'static, Sqlite>) -> Self {
-        Self(Inner::Sqlite(transaction))
+/// A connection, within a transaction or without one.
+enum Held<DB: Database> {
+    Transaction(Transaction<'static, DB>),
+    Connection(PoolConnection<DB>),
+}
+
+impl<DB: Database> Held<DB> {
+    fn connection(&mut self) -> &mut DB::Connection {
+        match self {
+            Self::Transaction(transaction) => transaction,
+            Self::Connection(connection) => connection,
+        }
+    }
+
+    async fn commit(self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Transaction(transaction) => transaction.commit().await,
+            Self::Connection(_) => Ok(()),
+        }
     }
 }
 
-impl From<Transaction<'static, Postgres>> for Tx {
-    fn from(transaction: Transaction<'static, Postgres>) -> Self {
-        Self(Inner::Postgres(transaction))
-    }
+macro_rules! tx_from {
+    ($($held:ident<$($life:lifetime,)? $database:ident> as $name:ident;)*) => {$(
+        impl From<$held<$($life,)? $database>> for Tx {
+            fn from(held: $held<$($life,)? $database>) -> Self {
+                Self(Inner::$database(Held::$name(held)))
+            }
+        }
+    )*};
+}
+tx_from! {
+    Transaction<'static, Sqlite> as Transaction;
+    Transaction<'static, Postgres> as Transaction;
+    PoolConnection<Sqlite> as Connection;
+    PoolConnection<Postgres> as Connection;
 }
 
 /// Binds values to a statement of one database and runs it.
 macro_rules! run {
-    ($transaction:expr, $arguments:ty, $sql:expr, $values:expr, $method:ident) => {{
+    ($held:expr, $arguments:ty, $sql:expr, $values:expr, $method:ident) => {{
         let mut arguments = <$arguments>::default();
         for value in $values {
             match value {
@@ -184,7 +214,7 @@ macro_rules! run {
             }
             .map_err(sqlx::Error::Encode)?;
         }
-        sqlx::query_with($sql, arguments).$method(&mut **$transaction).await?
+        sqlx::query_with($sql, arguments).$method($held.connection()).await?
     }};
 }
 
@@ -204,11 +234,11 @@ impl Tx {
         values: impl IntoIterator<Item = Value> + Send,
     ) -> Result<u64, AppError> {
         Ok(match &mut self.0 {
-            Inner::Sqlite(transaction) => {
-                run!(transaction, sqlx::sqlite::SqliteArguments, sql, values, execute).rows_affected()
+            Inner::Sqlite(held) => {
+                run!(held, sqlx::sqlite::SqliteArguments, sql, values, execute).rows_affected()
             }
-            Inner::Postgres(transaction) => {
-                run!(transaction, sqlx::postgres::PgArguments, sql, values, execute).rows_affected()
+            Inner::Postgres(held) => {
+                run!(held, sqlx::postgres::PgArguments, sql, values, execute).rows_affected()
             }
         })
     }
@@ -228,12 +258,12 @@ impl Tx {
         values: impl IntoIterator<Item = Value> + Send,
     ) -> Result<Vec<Row>, AppError> {
         Ok(match &mut self.0 {
-            Inner::Sqlite(transaction) => {
-                let rows = run!(transaction, sqlx::sqlite::SqliteArguments, sql, values, fetch_all);
+            Inner::Sqlite(held) => {
+                let rows = run!(held, sqlx::sqlite::SqliteArguments, sql, values, fetch_all);
                 rows.into_iter().map(|row| Row::Sqlite(row, 0)).collect()
             }
-            Inner::Postgres(transaction) => {
-                let rows = run!(transaction, sqlx::postgres::PgArguments, sql, values, fetch_all);
+            Inner::Postgres(held) => {
+                let rows = run!(held, sqlx::postgres::PgArguments, sql, values, fetch_all);
                 rows.into_iter().map(|row| Row::Postgres(row, 0)).collect()
             }
         })
@@ -291,9 +321,43 @@ impl Tx {
         tail: &'static str,
         rows: Vec<[Value; COLUMNS]>,
     ) -> Result<(), AppError> {
+        for (sql, values) in self.inserts(head, tail, rows) {
+            self.execute_text(AssertSqlSafe(sql).into_sql_str(), values).await?;
+        }
+        Ok(())
+    }
+
+    /// Inserts rows into one table and then rows into another, each with the head of its statement. SQLite takes a row for each
+    /// in one call: its connections are threads, and each call wakes one up.
+    pub(crate) async fn insert_both<const FIRST: usize, const SECOND: usize>(
+        &mut self,
+        (first, first_rows): (&'static str, Vec<[Value; FIRST]>),
+        (second, second_rows): (&'static str, Vec<[Value; SECOND]>),
+    ) -> Result<(), AppError> {
+        let mut statements = self.inserts(first, "", first_rows);
+        statements.extend(self.inserts(second, "", second_rows));
+        if matches!(self.0, Inner::Sqlite(_)) && statements.len() == 2 {
+            let (texts, values): (Vec<String>, Vec<Vec<Value>>) = statements.into_iter().unzip();
+            let both = AssertSqlSafe(texts.join("; ")).into_sql_str();
+            return self.execute_text(both, values.concat()).await.map(drop);
+        }
+        for (sql, values) in statements {
+            self.execute_text(AssertSqlSafe(sql).into_sql_str(), values).await?;
+        }
+        Ok(())
+    }
+
+    /// The statements that insert rows, each with its values.
+    fn inserts<const COLUMNS: usize>(
+        &self,
+        head: &'static str,
+        tail: &'static str,
+        rows: Vec<[Value; COLUMNS]>,
+    ) -> Vec<(String, Vec<Value>)> {
         // SQLite keeps a list of parameters that have a name or a number, and sqlx asks for each one's: with some thousands
         // of them in a statement, looking them up took most of the time of a clearing. Those without have no list.
         let numbered = matches!(self.0, Inner::Postgres(_));
+        let mut statements = Vec::new();
         let mut left = rows.len();
         let mut rows = rows.into_iter();
         while left > 0 {
@@ -313,10 +377,9 @@ impl Tx {
                 sql.push(')');
             }
             sql.push_str(tail);
-            let values: Vec<Value> = rows.by_ref().take(count).flatten().collect();
-            self.execute_text(AssertSqlSafe(sql).into_sql_str(), values).await?;
+            statements.push((sql, rows.by_ref().take(count).flatten().collect()));
         }
-        Ok(())
+        statements
     }
 
     /// Marks a point to which [`Tx::undo`] can go back.
@@ -333,11 +396,11 @@ impl Tx {
     pub(crate) async fn keep_and_mark(&mut self) -> Result<(), AppError> {
         let both = sqlx::raw_sql("RELEASE SAVEPOINT mark; SAVEPOINT mark");
         match &mut self.0 {
-            Inner::Sqlite(transaction) => {
-                both.execute(&mut **transaction).await?;
+            Inner::Sqlite(held) => {
+                both.execute(held.connection()).await?;
             }
-            Inner::Postgres(transaction) => {
-                both.execute(&mut **transaction).await?;
+            Inner::Postgres(held) => {
+                both.execute(held.connection()).await?;
             }
         }
         Ok(())
@@ -355,8 +418,8 @@ impl Tx {
     /// The database can't write them; then none of them happened.
     pub async fn commit(self) -> Result<(), AppError> {
         match self.0 {
-            Inner::Sqlite(transaction) => transaction.commit().await?,
-            Inner::Postgres(transaction) => transaction.commit().await?,
+            Inner::Sqlite(held) => held.commit().await?,
+            Inner::Postgres(held) => held.commit().await?,
         }
         Ok(())
     }

@@ -54,6 +54,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Statements that a connection keeps prepared: each text of the program, those of long inserts in all their lengths.
 const PREPARED: usize = 1_024;
 
+/// Bytes of a SQLite file, from its beginning, that are read where the system keeps them instead of being copied.
+const MAPPED: &str = "1073741824";
+
 /// Which database, and how it is opened.
 #[derive(Clone, Debug)]
 pub enum Place {
@@ -138,6 +141,18 @@ impl Store {
         })
     }
 
+    /// As [`Store::read`] for who reads with one statement, or does not mind that the next one may see a later state: without a
+    /// transaction to begin and to end.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn look(&self) -> Result<Tx, AppError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { readers, .. } => readers.acquire().await?.into(),
+            Pools::Postgres(server) => server.look().await?,
+        })
+    }
+
     /// Begins a transaction that writes; waits until the writer before it is done.
     ///
     /// # Errors
@@ -172,10 +187,12 @@ async fn open_sqlite(path: &Path, durable: bool) -> Result<Store, AppError> {
         .foreign_keys(true)
         .busy_timeout(PATIENCE)
         .statement_cache_capacity(PREPARED)
+        .pragma("mmap_size", MAPPED)
         .synchronous(if durable { SqliteSynchronous::Full } else { SqliteSynchronous::Normal });
-    let writer = SqlitePoolOptions::new()
+    // A connection to a file is not lost while nobody looks.
+    let pool = || SqlitePoolOptions::new().acquire_timeout(PATIENCE).test_before_acquire(false);
+    let writer = pool()
         .max_connections(1)
-        .acquire_timeout(PATIENCE)
         .connect_with(options.clone().create_if_missing(true).journal_mode(SqliteJournalMode::Wal))
         .await
         .map_err(|error| refused(&place, error))?;
@@ -183,9 +200,8 @@ async fn open_sqlite(path: &Path, durable: bool) -> Result<Store, AppError> {
     // The migrations only write where there is something to do: a file that can't be written is found here.
     let probe = async { writer.begin_with("BEGIN IMMEDIATE").await?.commit().await };
     probe.await.map_err(|error| refused(&place, error))?;
-    let readers = SqlitePoolOptions::new()
+    let readers = pool()
         .max_connections(4)
-        .acquire_timeout(PATIENCE)
         .connect_with(options.read_only(true))
         .await
         .map_err(|error| refused(&place, error))?;

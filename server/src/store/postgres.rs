@@ -50,8 +50,20 @@ pub(super) async fn open(place: &Place, url: &str, connections: u32) -> Result<S
 impl Server {
     /// Begins a transaction with `statement`.
     pub(super) async fn begin(&self, statement: &'static str) -> Result<Tx, AppError> {
+        self.unless_lost(self.pool.begin_with(statement)).await
+    }
+
+    /// A connection without a transaction.
+    pub(super) async fn look(&self) -> Result<Tx, AppError> {
+        self.unless_lost(self.pool.acquire()).await
+    }
+
+    async fn unless_lost<T: Into<Tx>>(
+        &self,
+        held: impl Future<Output = Result<T, sqlx::Error>>,
+    ) -> Result<Tx, AppError> {
         tokio::select! {
-            begun = self.pool.begin_with(statement) => Ok(begun?.into()),
+            held = held => Ok(held?.into()),
             error = self.lost() => Err(error.into()),
         }
     }

@@ -5,6 +5,7 @@ use common::chips::Chips;
 use common::ids::{BidId, ChipTypeId, PoolId, TeamId, UserId};
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
+use market::snapshot::Alternative;
 
 use super::bids::{BidVersion, columns, from_row as version_from_row};
 use super::db::{Row, Tx, values};
@@ -147,6 +148,30 @@ pub(crate) async fn names(tx: &mut Tx, team: &TeamId) -> Result<Vec<(BidId, Stri
          AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version) \
          ORDER BY v.position, b.id";
     tx.rows(SQL, values![team.as_str()]).await?.iter_mut().map(|row| Ok((row.id()?, row.text()?))).collect()
+}
+
+/// Live bids of a team that name a chip type and have a limit: their names and limits, in the order of the queue, at most
+/// `limit` of the team's.
+pub(crate) async fn limits(
+    tx: &mut Tx,
+    team: &TeamId,
+    chip_type: &ChipTypeId,
+    limit: u32,
+) -> Result<Vec<(String, Price)>, AppError> {
+    const SQL: &str = "SELECT v.name, v.limit_price, v.alternatives FROM bid_version v \
+         WHERE v.team = $1 AND v.superseded_cycle IS NULL AND v.state = 'live' AND v.limit_price IS NOT NULL \
+         AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version) \
+         ORDER BY v.position, v.bid LIMIT $2";
+    let mut limits = Vec::new();
+    for row in &mut tx.rows(SQL, values![team.as_str(), limit]).await? {
+        let (name, price) = (row.text()?, Price(row.unsigned()?));
+        let alternatives: Vec<Alternative> =
+            serde_json::from_str(&row.text()?).map_err(AppError::internal)?;
+        if alternatives.iter().any(|one| one.chip_type == *chip_type) {
+            limits.push((name, price));
+        }
+    }
+    Ok(limits)
 }
 
 /// How many open bids of all teams name a chip type.

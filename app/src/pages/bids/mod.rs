@@ -44,7 +44,7 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_location;
 
-use self::data::{BidsPage, read_bids};
+use self::data::{Beside, BidsPage, read_bids};
 use crate::components::page::page;
 use crate::live::Live;
 
@@ -65,7 +65,9 @@ pub fn BidsPages() -> impl IntoView {
         let search = search.trim_start_matches('?');
         if search.is_empty() { path } else { format!("{path}?{search}") }
     });
-    let shown = Resource::new(move || (address.get(), live.retries()), |(address, _)| read_bids(address));
+    let source = move || (address.get(), live.retries());
+    let shown: Resource<_, Beside> =
+        Resource::new_with_options(source, |(address, _)| read_bids(address), false);
     view! {
         <Title text="Bids" />
         {page(shown, bids)}

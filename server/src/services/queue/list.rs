@@ -1,9 +1,9 @@
 //! The Bids page: a team's queue, or its bids that are over.
 
 use common::api::{BidChipType, BidCounts, BidFilter, BidsQuery, BidsView, TeamFunds};
-use common::ids::{PoolId, TeamId};
+use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
-use common::money::MicroCredits;
+use common::money::{MicroCredits, Price};
 use market::Preview;
 use market::snapshot;
 
@@ -58,6 +58,24 @@ impl Services {
             bids: page.bids.into_iter().zip(places).map(view).collect(),
             team,
         })
+    }
+
+    /// Names and limits of the live bids of a team of the viewer's that name a chip type and have a limit, in local credits
+    /// per chip-hour.
+    ///
+    /// # Errors
+    /// `NotFound`: the viewer is in no such team. `Unavailable`: the database does not answer.
+    pub async fn limits(
+        &self,
+        viewer: &Viewer,
+        team: &TeamId,
+        chip_type: &ChipTypeId,
+    ) -> Result<Vec<(String, Price)>, AppError> {
+        // Another team's would have to be noted as a look.
+        if !viewer.teams.contains_key(team) {
+            return Err(AppError::not_found("team", team));
+        }
+        queue::limits(&mut self.store.look().await?, team, chip_type, PAGE).await
     }
 }
 

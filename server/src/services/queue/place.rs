@@ -5,6 +5,7 @@ use std::sync::Arc;
 use common::api::{AmendBid, BidTerms, BidView, PlaceBid, TeamName};
 use common::ids::{BidId, UserId};
 use common::instant::Instant;
+use common::money::MicroCredits;
 
 use super::super::Services;
 use super::super::bids::{self, NewBid};
@@ -12,15 +13,42 @@ use super::super::checks::Checks;
 use super::super::read::latest::Latest;
 use super::limits::Estimate;
 use super::terms;
+use super::view::Views;
 use crate::error::{AppError, ErrorKind};
 use crate::policy::{Action, Viewer};
 use crate::store::Tx;
+use crate::store::bids::BidVersion;
+use crate::store::queue::ListedBid;
 
 /// What a person asks for, checked against the cycle in force; the rest is checked in the transaction that writes it.
 pub(in crate::services) struct Asked {
     estimate: Estimate,
     checks: Checks,
     terms: crate::store::bids::BidTerms,
+}
+
+/// A bid that was placed.
+pub(in crate::services) struct Placed {
+    version: BidVersion,
+    /// Its place in the queue, from 1.
+    place: u64,
+    next_cycle: u64,
+}
+
+impl Placed {
+    /// As its queue lists it.
+    fn listed(self, at: Instant, by: String) -> ListedBid {
+        ListedBid {
+            version: self.version,
+            effective_cycle: None,
+            written_at: at,
+            placed_at: at,
+            placed_by: Some(by),
+            cost: MicroCredits::ZERO,
+            result: None,
+            over_at: None,
+        }
+    }
 }
 
 impl Asked {
@@ -37,15 +65,23 @@ impl Asked {
         Self { estimate, checks, terms: terms::stored(terms) }
     }
 
-    /// Places them as a new bid.
+    /// Places them as a new bid; none where the same request placed it before.
     ///
     /// # Errors
     /// `Invalid`: a field is wrong. `Conflict`: the id is taken by another bid.
-    pub(in crate::services) async fn place(self, tx: &mut Tx, by: &UserId) -> Result<(), AppError> {
+    pub(in crate::services) async fn place(
+        self,
+        tx: &mut Tx,
+        by: &UserId,
+    ) -> Result<Option<Placed>, AppError> {
         let Self { estimate, mut checks, terms } = self;
-        estimate.check(tx, &mut checks, &terms).await?;
-        let new = NewBid { id: estimate.bid, team: estimate.team, terms };
-        bids::place_for(tx, estimate.now, by, new, checks).await
+        let new = NewBid { id: estimate.bid.clone(), team: estimate.team.clone(), terms };
+        let Some(behind) = bids::behind(tx, &new).await? else { return Ok(None) };
+        if behind.has_hard_allowance {
+            estimate.check(tx, &mut checks, &new.terms).await?;
+        }
+        let version = bids::place_for(tx, estimate.now, by, (new, &behind), checks).await?;
+        Ok(Some(Placed { version, place: behind.open + 1, next_cycle: behind.next_cycle }))
     }
 
     /// Puts them in the place of what the bid says.
@@ -70,10 +106,13 @@ impl Services {
     pub async fn place_bid(&self, viewer: &Viewer, bid: PlaceBid) -> Result<BidView, AppError> {
         let latest = self.latest().await?;
         let team = Self::team_for(&latest, viewer, Action::ChangeBids, &bid.team)?;
-        let (user, id) = (viewer.user.clone(), bid.id.clone());
-        let asked = Asked::new(&latest, &team, bid.id, self.now(), bid.terms);
-        self.writes.run(move |tx| Box::pin(async move { asked.place(tx, &user).await })).await?;
-        self.bid_now(&team, &id).await
+        let (user, id, now) = (viewer.user.clone(), bid.id.clone(), self.now());
+        let asked = Asked::new(&latest, &team, bid.id, now, bid.terms);
+        let placed = self.writes.run(move |tx| Box::pin(async move { asked.place(tx, &user).await })).await?;
+        let Some(placed) = placed else { return self.bid_now(&team, &id).await };
+        // All that there is to say of a bid that no cycle has seen.
+        let (views, place) = (Views::new(&latest, None, placed.next_cycle, now), placed.place);
+        Ok(views.view(placed.listed(now, viewer.name.clone()), Some(place)))
     }
 
     /// Changes what a bid asks for, from the next cycle on. A bid that asks for that already is left as it is. Without a

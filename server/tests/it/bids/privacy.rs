@@ -1,7 +1,9 @@
 //! Other teams' bids are sealed: nothing tells of them but aggregate depth, and whoever may look is noted.
 
 use axum::http::Method;
+use common::money::Price;
 use serde_json::json;
+use server::error::ErrorKind;
 
 use super::*;
 
@@ -49,6 +51,27 @@ async fn t143_t145_another_teams_bids_are_as_if_they_were_not() {
             assert!(detail.starts_with("there is no "), "{method} {path}: {detail}");
         }
         assert_eq!(queue_of(app.services(), &ada(), "ads").await, ["theirs"]);
+    }
+}
+
+#[tokio::test]
+async fn limits_on_the_pages_of_the_market_are_those_of_ones_own_live_bids() {
+    for mut app in apps().await {
+        two_teams(&mut app).await;
+        let services = app.services();
+        for (bid, chip_type, limit) in [("a", "A100", "3.00"), ("b", "A100", "4.00"), ("c", "H100", "5.00")] {
+            place(services, &sam(), "speech", bid, wire_terms(chip_type, 2, limit)).await;
+        }
+        let pause = json!({ "bids": ["b"], "change": "pause" });
+        assert_eq!(post(&app, &sam(), "speech", "/changes", pause).await.status, 200);
+        let limits = async |viewer: &Viewer, chip_type: &str| {
+            services.limits(viewer, &team("speech"), &chip_type.parse().unwrap()).await
+        };
+        assert_eq!(limits(&sam(), "A100").await.unwrap(), [("2 A100".to_owned(), Price(3_000_000))]);
+        assert_eq!(limits(&sam(), "H100").await.unwrap(), [("2 H100".to_owned(), Price(5_000_000))]);
+        for other in [ada(), admin()] {
+            assert_eq!(limits(&other, "A100").await.unwrap_err().kind(), ErrorKind::NotFound);
+        }
     }
 }
 
