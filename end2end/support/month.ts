@@ -72,10 +72,13 @@ export async function liveAMonth(page: Page, browser: Browser, people: People, m
   await page.getByRole("link", { name: /^transfer/ }).last().click();
   await expect(page.locator("main")).toContainText("It corrects transfer");
 
-  // The close, for good.
+  // The close, for good, by keys.
   await page.goto(`/finance/months/${period}`);
-  await page.getByLabel("Reason").fill("month end");
-  await page.getByRole("button", { name: "Close the month for good" }).click();
+  await page.getByLabel("Reason").focus();
+  await page.keyboard.type("month end");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Close the month for good" })).toBeFocused();
+  await page.keyboard.press("Enter");
   await expect(page.getByRole("status").first()).toContainText("The month is closed");
   await expect(page.locator("main")).toContainText("The ledger says the same now");
 

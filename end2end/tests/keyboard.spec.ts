@@ -1,4 +1,26 @@
+import type { Locator, Page } from "@playwright/test";
 import { expect, open, test } from "../support/test.js";
+
+/** Goes on by the Tab key until an element has the focus. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let step = 0; step < 300; step += 1) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error("Tab does not lead there");
+}
+
+/** Goes to a field and types over what it says. */
+async function type(page: Page, field: Locator, text: string): Promise<void> {
+  await tabTo(page, field);
+  await page.keyboard.type(text);
+}
+
+/** Goes to a button or link and presses it. */
+async function press(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press("Enter");
+}
 
 test("the first Tab offers to skip to the content", async ({ page }) => {
   await open(page, "/");
@@ -71,4 +93,43 @@ test("the chosen theme stays", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   await open(page, "/book");
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});
+
+test("a bid is placed, opened and ended by keys alone", async ({ page }) => {
+  const name = `by keys ${Date.now().toString(36)}`;
+  await open(page, "/bids/new");
+  await type(page, page.getByLabel("Name", { exact: true }), name);
+  await tabTo(page, page.getByLabel("Chip type", { exact: true }));
+  await page.keyboard.press("ArrowDown");
+  await type(page, page.getByLabel("Chips", { exact: true }), "2");
+  await type(page, page.getByLabel("Limit in local credits per chip-hour"), "0.01");
+  await press(page, page.getByRole("button", { name: "Place bid" }).last());
+  await expect(page).toHaveURL(/\/bids\?team=/);
+  await press(page, page.getByRole("link", { name, exact: true }));
+  await expect(page).toHaveURL(/\/bids\/[^/?]+$/);
+  await expect(page.getByRole("heading", { name }).first()).toBeVisible();
+  await press(page, page.getByRole("button", { name: /^Cancel/ }).first());
+  await press(page, page.getByRole("button", { name: "End this bid" }));
+  await expect(page.locator("table.queue tbody tr", { hasText: name })).toHaveCount(0);
+  await open(page, "/bids?show=ended");
+  await expect(page.locator("main tbody tr", { hasText: name })).toContainText("cancelled");
+});
+
+test.describe("as admin", () => {
+  test.use({ as: "admin" });
+
+  test("supply is changed by keys alone", async ({ page }) => {
+    await page.goto("/supply");
+    const row = page.getByRole("row", { name: /T4 shared/ }).first();
+    const chips = Number((await row.getByRole("cell").nth(1).innerText()).replace(/\D/g, ""));
+    await press(page, row.getByRole("link", { name: "Change" }));
+    await expect(page.getByLabel("Chips", { exact: true })).toBeVisible();
+    await type(page, page.getByLabel("Chips", { exact: true }), String(chips + 8));
+    await type(page, page.getByLabel("Reason"), "eight more came");
+    await press(page, page.getByRole("button", { name: "Show the effect" }));
+    await expect(page.getByRole("heading", { name: "Confirm the change" }).first()).toBeVisible();
+    await press(page, page.getByRole("button", { name: "Set it" }));
+    await expect(page.getByRole("status").first()).toContainText("it takes effect in cycle");
+    await expect(row).toContainText((chips + 8).toLocaleString("en-US"));
+  });
 });

@@ -36,6 +36,7 @@ mod retirement;
 mod running;
 mod settlement;
 mod sign_in;
+mod single_sign_on;
 mod supply;
 mod time;
 mod verify;
