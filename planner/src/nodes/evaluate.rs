@@ -4,7 +4,7 @@ use candle_core::Result;
 use serde::{Deserialize, Serialize};
 
 use super::baselines::{EarliestDeadline, FirstCome, Lara, Oracle, Uniform};
-use super::greedy::{Foreseeing, Greedy};
+use super::greedy::{Foreseeing, Greedy, Teacher};
 use super::laira::Laira;
 use super::mara::{Mara, Trained};
 use super::simulation::Setting;
@@ -28,6 +28,8 @@ pub enum Rule {
     Foreseeing,
     /// The marginal-probability greedy.
     Greedy,
+    /// The greedy that weighs doubt and haste.
+    Teacher,
     /// MARA's policy.
     Mara,
     /// Moore and Hodgson's rule with what is really needed.
@@ -36,7 +38,7 @@ pub enum Rule {
 
 impl Rule {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FirstCome,
         Self::Uniform,
         Self::EarliestDeadline,
@@ -44,6 +46,7 @@ impl Rule {
         Self::Laira,
         Self::Foreseeing,
         Self::Greedy,
+        Self::Teacher,
         Self::Mara,
         Self::Oracle,
     ];
@@ -59,6 +62,7 @@ impl Rule {
             Self::Laira => "LaiRA",
             Self::Foreseeing => "Moore–Hodgson with the network's predictions",
             Self::Greedy => "marginal-probability greedy",
+            Self::Teacher => "greedy with doubt and haste (MARA's teacher)",
             Self::Mara => "MARA policy",
             Self::Oracle => "Moore–Hodgson with the true needs (oracle)",
         }
@@ -73,6 +77,7 @@ impl Rule {
             Self::Laira => Box::new(Laira::default()),
             Self::Foreseeing => Box::new(Foreseeing::new(&trained.predictor)),
             Self::Greedy => Box::new(Greedy::new(&trained.predictor)),
+            Self::Teacher => Box::new(Teacher::new(&trained.predictor)),
             Self::Mara => Box::new(Mara::new(&trained.policy, &trained.predictor)),
             Self::Oracle => Box::new(Oracle),
         }

@@ -17,8 +17,18 @@ const SWITCH: f64 = 1.02;
 /// A job gets no more nodes than its need takes in this tick with this probability.
 const ENOUGH: f64 = 0.95;
 
+/// The choices of the [`Teacher`].
+pub(super) fn lesson(now: &Simulation, needs: &[Need], state: &State) -> Vec<usize> {
+    choices(now, needs, state, Outlook::merit)
+}
+
+/// Probability to end in time per node-tick.
+fn per_node_tick(outlook: &Outlook, nodes: usize) -> f64 {
+    outlook.finish[nodes] / outlook.cost[nodes]
+}
+
 /// The choice of each node, as places among the state's jobs; beyond them for none.
-pub(super) fn choices(now: &Simulation, needs: &[Need], state: &State) -> Vec<usize> {
+fn choices(now: &Simulation, needs: &[Need], state: &State, worth: fn(&Outlook, usize) -> f64) -> Vec<usize> {
     let per_node = now.setting.data_per_node;
     let mut offers: Vec<(f64, usize, usize)> = Vec::new();
     for (at, place) in state.places.iter().enumerate() {
@@ -26,7 +36,7 @@ pub(super) fn choices(now: &Simulation, needs: &[Need], state: &State) -> Vec<us
         let outlook = Outlook::new(need, job.ticks_left(now.tick), per_node);
         let mut best = (0.0, 0);
         for nodes in (1..=MOST).filter(|nodes| outlook.finish[*nodes] >= HOPELESS) {
-            let worth = outlook.finish[nodes] / outlook.cost[nodes];
+            let worth = worth(&outlook, nodes);
             if worth > best.0 * SWITCH {
                 best = (worth, nodes);
             }
@@ -63,7 +73,26 @@ impl Allocator for Greedy<'_> {
     fn allocate(&mut self, now: &Simulation) -> Result<Vec<usize>> {
         let needs = self.needs.of(self.predictor, now)?;
         let state = State::new(now, &needs);
-        Ok(state.shares(&choices(now, &needs, &state), now.active.len()))
+        Ok(state.shares(&choices(now, &needs, &state, per_node_tick), now.active.len()))
+    }
+}
+
+/// The greedy that weighs doubt and haste as well ([`Outlook::merit`]): the teacher of the policy's warm start.
+pub struct Teacher<'a>(Greedy<'a>);
+
+impl<'a> Teacher<'a> {
+    /// With a predictor.
+    #[must_use]
+    pub fn new(predictor: &'a NeedNet) -> Self {
+        Self(Greedy::new(predictor))
+    }
+}
+
+impl Allocator for Teacher<'_> {
+    fn allocate(&mut self, now: &Simulation) -> Result<Vec<usize>> {
+        let needs = self.0.needs.of(self.0.predictor, now)?;
+        let state = State::new(now, &needs);
+        Ok(state.shares(&lesson(now, &needs, &state), now.active.len()))
     }
 }
 

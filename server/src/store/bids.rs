@@ -248,7 +248,7 @@ pub(crate) async fn next_number(tx: &mut Tx) -> Result<u64, AppError> {
     row.map_or(Ok(1), |mut row| row.unsigned())
 }
 
-/// What a new bid is placed behind.
+/// What a new bid is placed behind, and checked against.
 pub(crate) struct Behind {
     /// The hash of the request that placed a bid of that id before.
     pub(crate) request_sha256: Option<[u8; 32]>,

@@ -1,4 +1,4 @@
-//! The warm start: the policy learns the greedy's choices, and what they bring.
+//! The warm start: the policy learns the choices of a better greedy, which weighs doubt and haste, and what they bring.
 
 use candle_core::{Device, Result, Tensor};
 use candle_nn::{AdamW, Optimizer, ParamsAdamW};
@@ -18,7 +18,7 @@ const BATCH: usize = 64;
 /// Learning rate at the start.
 const RATE: f64 = 2e-3;
 
-/// A tick with the greedy's choices, and the rewards that came after.
+/// A tick with the teacher's choices, and the rewards that came after.
 struct Example {
     state: State,
     choices: Vec<usize>,
@@ -32,7 +32,7 @@ fn episode(predictor: &NeedNet, seed: u64) -> Result<Vec<Example>> {
     while !simulation.is_over() {
         let now = needs.of(predictor, &simulation)?;
         let state = State::new(&simulation, &now);
-        let choices = greedy::choices(&simulation, &now, &state);
+        let choices = greedy::lesson(&simulation, &now, &state);
         let step = simulation.step(&state.shares(&choices, simulation.active.len()));
         rewards.push(step.reward as f32);
         examples.push(Example { state, choices, to_go: 0.0 });

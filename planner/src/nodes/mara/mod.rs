@@ -4,7 +4,7 @@
 //! progress reward that keeps the number of tasks in time as the goal. \[recon\] All else: tokens of jobs through one block of
 //! attention (64 wide, one head); a decoder with causal attention over the choices so far and attention to the jobs;
 //! pointer scores, to which is added what a further node brings a job that holds so many already; jobs that are hopeless
-//! or full are masked. Warm start by imitating the greedy, then proximal policy optimisation.
+//! or full are masked. Warm start by imitating a greedy that weighs doubt and haste, then proximal policy optimisation.
 
 mod decide;
 mod imitate;

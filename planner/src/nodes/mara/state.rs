@@ -6,15 +6,17 @@ use crate::nodes::need::Need;
 use crate::nodes::simulation::Simulation;
 
 /// Numbers of a job's token.
-pub const TOKEN: usize = 19;
+pub const TOKEN: usize = 20;
 /// Numbers of what a further node brings a job.
-pub const MARGIN: usize = 6;
+pub const MARGIN: usize = 7;
 /// Numbers of the tick as a whole.
 pub const WHOLE: usize = 4;
 /// Most nodes of one job.
 pub const MOST: usize = 4;
 /// A job that is less likely to end in time, with all nodes that it may have, gets none.
 pub const HOPELESS: f64 = 0.05;
+/// Ticks of waiting whose harm is looked at.
+const WAITING: u32 = 3;
 /// Keeps a score from being chosen.
 pub(super) const NEVER: f32 = -1e9;
 
@@ -40,6 +42,8 @@ pub struct Outlook {
     pub finish: [f64; MOST + 1],
     /// Node-ticks expected.
     pub cost: [f64; MOST + 1],
+    /// The part of the chance with all nodes that a few ticks of waiting take, from 0 to 1.
+    pub haste: f64,
 }
 
 impl Outlook {
@@ -57,7 +61,17 @@ impl Outlook {
                 (0..pieces).map(|nth| 1.0 - need.within(per_tick * length * f64::from(nth))).sum();
             outlook.cost[nodes] = running * length * nodes as f64;
         }
+        let later = f64::from(ticks.saturating_sub(WAITING)) * MOST as f64 * data_per_node;
+        let lost = outlook.finish[MOST] - need.within(later);
+        outlook.haste = (lost / outlook.finish[MOST].max(1e-9)).clamp(0.0, 1.0);
         outlook
+    }
+
+    /// What a job with so many nodes is worth beside others: the chance to end in time counts twice, as what a doubtful job
+    /// takes is lost more often than not, and so does a job that cannot wait.
+    #[must_use]
+    pub fn merit(&self, nodes: usize) -> f64 {
+        self.finish[nodes].powi(2) / self.cost[nodes].max(0.1) * (1.0 + self.haste)
     }
 }
 
@@ -105,6 +119,7 @@ impl State {
                 f32::from(!job.log.is_empty()),
                 job.progress() as f32,
                 (quantiles[1] / (f64::from(ticks) * MOST as f64)).min(3.0) as f32,
+                outlook.haste as f32,
             ]);
             state.margins.push(std::array::from_fn(|held| margin(&outlook, need, held, job.nodes, per_node)));
             state.places.push(place);
@@ -148,6 +163,7 @@ fn margin(outlook: &Outlook, need: &Need, held: usize, before: usize, per_node: 
         outlook.finish[held + 1] as f32,
         need.within(held as f64 * per_node) as f32,
         f32::from(held < before),
+        ((outlook.merit(held + 1) + 1e-3).ln() / 2.0 + 1.0) as f32,
     ]
 }
 

@@ -18,7 +18,7 @@ use crate::nodes::simulation::Setting;
 pub struct Plan {
     /// Steps of the predictor.
     pub predictor_steps: usize,
-    /// Simulations that the greedy is watched in.
+    /// Simulations that the teacher is watched in.
     pub watched: usize,
     /// Steps of the warm start.
     pub imitation_steps: usize,

@@ -14,7 +14,7 @@ use crate::nodes::evaluate::Row;
 use crate::nodes::need::NeedNet;
 
 /// The form of the file that this version reads: grows whenever the networks or what they see change.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Key of the metadata.
 const KEY: &str = "provenance";
 /// The weights that come with the program.
