@@ -1,7 +1,7 @@
 //! Writes of many people at once: those that wait for the database share a transaction, and so one flush of the disk.
 //!
-//! Each write runs behind a mark of its own, so that one that is refused leaves the others as they are. It is answered
-//! after the commit: what is acknowledged is lasting.
+//! A write that is refused leaves the others as they are: each runs behind a mark of its own, or says that it writes nothing
+//! before it knows that it will not be refused. It is answered after the commit: what is acknowledged is lasting.
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -46,8 +46,29 @@ impl Writes {
         T: Send + 'static,
         F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
     {
+        self.send(work, true).await
+    }
+
+    /// As [`Writes::run`] for work that refuses before it writes, and so needs no mark. Should it fail after it wrote, none of
+    /// the writes of its transaction are made.
+    ///
+    /// # Errors
+    /// As [`Writes::run`].
+    pub(crate) async fn run_checked<T, F>(&self, work: F) -> Result<T, AppError>
+    where
+        T: Send + 'static,
+        F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
+    {
+        self.send(work, false).await
+    }
+
+    async fn send<T, F>(&self, work: F, marked: bool) -> Result<T, AppError>
+    where
+        T: Send + 'static,
+        F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
+    {
         let (answer, answered) = oneshot::channel();
-        let write = Write { work: Some(work), result: None, answer };
+        let write = Write { work: Some(work), marked, result: None, answer };
         self.0.send(Box::new(write)).await.map_err(|_| ended())?;
         answered.await.map_err(|_| ended())?
     }
@@ -60,6 +81,8 @@ fn ended() -> AppError {
 /// A write that waits for its turn.
 #[async_trait]
 trait Waiting: Send {
+    /// Whether it may be refused after it wrote something.
+    fn is_marked(&self) -> bool;
     /// Runs it; whether it is to be kept.
     async fn run(&mut self, tx: &mut Tx) -> bool;
     /// Answers whoever asked; with a fault where its transaction was not committed.
@@ -68,6 +91,7 @@ trait Waiting: Send {
 
 struct Write<F, T> {
     work: Option<F>,
+    marked: bool,
     result: Option<Result<T, AppError>>,
     answer: oneshot::Sender<Result<T, AppError>>,
 }
@@ -78,6 +102,10 @@ where
     T: Send + 'static,
     F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
 {
+    fn is_marked(&self) -> bool {
+        self.marked
+    }
+
     async fn run(&mut self, tx: &mut Tx) -> bool {
         if let Some(work) = self.work.take() {
             self.result = Some(work(tx).await);
@@ -111,14 +139,80 @@ async fn run_all(store: &Store, batch: &mut [Box<dyn Waiting>]) -> Result<(), Ap
     if let [only] = batch {
         return if only.run(&mut tx).await { tx.commit().await } else { Ok(()) };
     }
-    tx.mark().await?;
     for write in batch {
-        if write.run(&mut tx).await {
-            tx.keep_and_mark().await?;
-        } else {
-            tx.undo().await?;
+        if write.is_marked() {
             tx.mark().await?;
+            if write.run(&mut tx).await { tx.keep().await? } else { tx.undo().await? }
+        } else {
+            let before = tx.writes();
+            if !write.run(&mut tx).await && tx.writes() > before {
+                return Err(AppError::internal("a write that should have been checked failed in the middle"));
+            }
         }
     }
     tx.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Place;
+    use crate::store::db::values;
+
+    type Answer = oneshot::Receiver<Result<(), AppError>>;
+
+    /// A write of one row, which may be refused before it or fail after it.
+    fn write(mark: u8, marked: bool, [refused, failed]: [bool; 2]) -> (Box<dyn Waiting>, Answer) {
+        const SQL: &str = "INSERT INTO spent_sign_in (mark, ends_at) VALUES ($1, 0)";
+        let (answer, answered) = oneshot::channel();
+        let work = move |tx: &mut Tx| -> BoxFuture<'_, Result<(), AppError>> {
+            Box::pin(async move {
+                if refused {
+                    return Err(AppError::conflict("it was refused"));
+                }
+                tx.execute(SQL, values![[mark; 32]]).await?;
+                if failed { Err(AppError::conflict("it failed")) } else { Ok(()) }
+            })
+        };
+        (Box::new(Write { work: Some(work), marked, result: None, answer }), answered)
+    }
+
+    /// Which of some writes were acknowledged, and how many rows there are then.
+    async fn outcome(writes: Vec<(Box<dyn Waiting>, Answer)>) -> (Vec<bool>, i64) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("writes.sqlite");
+        let store = Store::open(&Place::Sqlite { path, durable: false }).await.unwrap();
+        let (batch, answers): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
+        write_together(store.clone(), batch).await;
+        let mut done = Vec::new();
+        for answer in answers {
+            done.push(answer.await.unwrap().is_ok());
+        }
+        let mut tx = store.look().await.unwrap();
+        let row = tx.row("SELECT COUNT(*) FROM spent_sign_in", []).await.unwrap();
+        (done, row.unwrap().int().unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_refused_write_leaves_those_beside_it_marked_or_not() {
+        let (well, refused, failed) = ([false, false], [true, false], [false, true]);
+        let marked =
+            vec![write(1, true, well), write(2, true, failed), write(3, true, refused), write(4, true, well)];
+        assert_eq!(outcome(marked).await, (vec![true, false, false, true], 2));
+        let mixed = vec![
+            write(1, false, well),
+            write(2, false, refused),
+            write(3, true, failed),
+            write(4, false, well),
+        ];
+        assert_eq!(outcome(mixed).await, (vec![true, false, false, true], 2));
+    }
+
+    #[tokio::test]
+    async fn a_checked_write_that_fails_in_the_middle_takes_its_transaction_with_it() {
+        let (well, failed) = ([false, false], [false, true]);
+        let writes = vec![write(1, true, well), write(2, false, failed), write(3, true, well)];
+        assert_eq!(outcome(writes).await, (vec![false, false, false], 0));
+        assert_eq!(outcome(vec![write(1, false, failed)]).await, (vec![false], 0), "alone as well");
+    }
 }

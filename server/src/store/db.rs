@@ -157,7 +157,11 @@ fn sha256(bytes: Vec<u8>) -> Result<[u8; 32], AppError> {
 /// [`super::Store::look`] is none: each of its statements sees the state of its own moment.
 ///
 /// Dropped without [`Tx::commit`] it rolls back.
-pub struct Tx(Inner);
+pub struct Tx {
+    inner: Inner,
+    /// Calls that may have written something.
+    writes: u64,
+}
 
 enum Inner {
     Sqlite(Held<Sqlite>),
@@ -190,7 +194,7 @@ macro_rules! tx_from {
     ($($held:ident<$($life:lifetime,)? $database:ident> as $name:ident;)*) => {$(
         impl From<$held<$($life,)? $database>> for Tx {
             fn from(held: $held<$($life,)? $database>) -> Self {
-                Self(Inner::$database(Held::$name(held)))
+                Self { inner: Inner::$database(Held::$name(held)), writes: 0 }
             }
         }
     )*};
@@ -233,7 +237,8 @@ impl Tx {
         sql: SqlStr,
         values: impl IntoIterator<Item = Value> + Send,
     ) -> Result<u64, AppError> {
-        Ok(match &mut self.0 {
+        self.writes += 1;
+        Ok(match &mut self.inner {
             Inner::Sqlite(held) => {
                 run!(held, sqlx::sqlite::SqliteArguments, sql, values, execute).rows_affected()
             }
@@ -257,7 +262,7 @@ impl Tx {
         sql: SqlStr,
         values: impl IntoIterator<Item = Value> + Send,
     ) -> Result<Vec<Row>, AppError> {
-        Ok(match &mut self.0 {
+        Ok(match &mut self.inner {
             Inner::Sqlite(held) => {
                 let rows = run!(held, sqlx::sqlite::SqliteArguments, sql, values, fetch_all);
                 rows.into_iter().map(|row| Row::Sqlite(row, 0)).collect()
@@ -336,7 +341,7 @@ impl Tx {
     ) -> Result<(), AppError> {
         let mut statements = self.inserts(first, "", first_rows);
         statements.extend(self.inserts(second, "", second_rows));
-        if matches!(self.0, Inner::Sqlite(_)) && statements.len() == 2 {
+        if matches!(self.inner, Inner::Sqlite(_)) && statements.len() == 2 {
             let (texts, values): (Vec<String>, Vec<Vec<Value>>) = statements.into_iter().unzip();
             let both = AssertSqlSafe(texts.join("; ")).into_sql_str();
             return self.execute_text(both, values.concat()).await.map(drop);
@@ -356,7 +361,7 @@ impl Tx {
     ) -> Vec<(String, Vec<Value>)> {
         // SQLite keeps a list of parameters that have a name or a number, and sqlx asks for each one's: with some thousands
         // of them in a statement, looking them up took most of the time of a clearing. Those without have no list.
-        let numbered = matches!(self.0, Inner::Postgres(_));
+        let numbered = matches!(self.inner, Inner::Postgres(_));
         let mut statements = Vec::new();
         let mut left = rows.len();
         let mut rows = rows.into_iter();
@@ -382,6 +387,11 @@ impl Tx {
         statements
     }
 
+    /// How many calls so far may have written something.
+    pub(crate) const fn writes(&self) -> u64 {
+        self.writes
+    }
+
     /// Marks a point to which [`Tx::undo`] can go back.
     pub(crate) async fn mark(&mut self) -> Result<(), AppError> {
         self.execute("SAVEPOINT mark", []).await.map(drop)
@@ -390,20 +400,6 @@ impl Tx {
     /// Forgets the last mark; what was written since stays a part of the transaction.
     pub(crate) async fn keep(&mut self) -> Result<(), AppError> {
         self.execute("RELEASE SAVEPOINT mark", []).await.map(drop)
-    }
-
-    /// As [`Tx::keep`] and then [`Tx::mark`], in one call.
-    pub(crate) async fn keep_and_mark(&mut self) -> Result<(), AppError> {
-        let both = sqlx::raw_sql("RELEASE SAVEPOINT mark; SAVEPOINT mark");
-        match &mut self.0 {
-            Inner::Sqlite(held) => {
-                both.execute(held.connection()).await?;
-            }
-            Inner::Postgres(held) => {
-                both.execute(held.connection()).await?;
-            }
-        }
-        Ok(())
     }
 
     /// Takes back what was written since the last mark, and forgets the mark.
@@ -417,7 +413,7 @@ impl Tx {
     /// # Errors
     /// The database can't write them; then none of them happened.
     pub async fn commit(self) -> Result<(), AppError> {
-        match self.0 {
+        match self.inner {
             Inner::Sqlite(held) => held.commit().await?,
             Inner::Postgres(held) => held.commit().await?,
         }

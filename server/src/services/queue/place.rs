@@ -108,7 +108,8 @@ impl Services {
         let team = Self::team_for(&latest, viewer, Action::ChangeBids, &bid.team)?;
         let (user, id, now) = (viewer.user.clone(), bid.id.clone(), self.now());
         let asked = Asked::new(&latest, &team, bid.id, now, bid.terms);
-        let placed = self.writes.run(move |tx| Box::pin(async move { asked.place(tx, &user).await })).await?;
+        let work = self.writes.run_checked(move |tx| Box::pin(async move { asked.place(tx, &user).await }));
+        let placed = work.await?;
         let Some(placed) = placed else { return self.bid_now(&team, &id).await };
         // All that there is to say of a bid that no cycle has seen.
         let (views, place) = (Views::new(&latest, None, placed.next_cycle, now), placed.place);
