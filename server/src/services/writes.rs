@@ -161,11 +161,19 @@ mod tests {
 
     type Answer = oneshot::Receiver<Result<(), AppError>>;
 
+    /// Tells the compiler that a closure takes a transaction of any lifetime.
+    fn for_any_tx<F>(work: F) -> F
+    where
+        F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<(), AppError>>,
+    {
+        work
+    }
+
     /// A write of one row, which may be refused before it or fail after it.
     fn write(mark: u8, marked: bool, [refused, failed]: [bool; 2]) -> (Box<dyn Waiting>, Answer) {
         const SQL: &str = "INSERT INTO spent_sign_in (mark, ends_at) VALUES ($1, 0)";
         let (answer, answered) = oneshot::channel();
-        let work = move |tx: &mut Tx| -> BoxFuture<'_, Result<(), AppError>> {
+        let work = for_any_tx(move |tx| {
             Box::pin(async move {
                 if refused {
                     return Err(AppError::conflict("it was refused"));
@@ -173,7 +181,7 @@ mod tests {
                 tx.execute(SQL, values![[mark; 32]]).await?;
                 if failed { Err(AppError::conflict("it failed")) } else { Ok(()) }
             })
-        };
+        });
         (Box::new(Write { work: Some(work), marked, result: None, answer }), answered)
     }
 
