@@ -96,6 +96,9 @@ test("a market whose database goes away says that it is stale, and recovers", as
     await expect(banner).toContainText("stay in force");
     const stalled = await shownCycle(page);
     await expect(page.locator("table.prices tbody tr")).toHaveCount(rows);
+    // Scripts and styles come all the same, for somebody who is signed in as well.
+    const style = (await page.locator("link[rel=stylesheet]").first().getAttribute("href")) ?? "";
+    expect((await page.request.get(new URL(style, market.base).href)).status()).toBe(200);
 
     await database.comeUp();
     await expect(streamState(page)).toHaveAttribute("data-state", "live");

@@ -23,7 +23,9 @@ use crate::services::audit::Origin;
 
 /// Addresses that need no sign-in, whole or as the beginning of a path.
 const OPEN: &[&str] = &["/sign-in", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json"];
-const OPEN_BELOW: &[&str] = &["/pkg/", "/link/", "/sign-in/", "/api/docs"];
+const OPEN_BELOW: &[&str] = &[ASSETS, "/link/", "/sign-in/", "/api/docs"];
+/// Where scripts, styles and fonts are.
+const ASSETS: &str = "/pkg/";
 
 fn is_open(path: &str) -> bool {
     OPEN.contains(&path) || OPEN_BELOW.iter().any(|start| path.starts_with(start))
@@ -31,6 +33,10 @@ fn is_open(path: &str) -> bool {
 
 /// Recognises who asks, by a token or by cookies, and lets nobody else through.
 pub(super) async fn recognise(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    // They are the same for everybody, and a page needs them to say that the database is away.
+    if request.uri().path().starts_with(ASSETS) {
+        return next.run(request).await;
+    }
     let client = client(&state, &request);
     if let Some(origin) = request.extensions_mut().get_mut::<Origin>() {
         origin.address = Some(client.address.to_string());
