@@ -35,8 +35,8 @@ use crate::config::AuthConfig;
 use crate::error::AppError;
 use crate::oidc::Registration;
 use crate::policy::Viewer;
-use crate::services::{Services, accounts};
-use crate::store::accounts as stored;
+use crate::services::Services;
+use crate::store::{accounts as stored, viewers};
 
 /// Recognises people and programs.
 pub struct Auth {
@@ -150,6 +150,6 @@ impl Auth {
         let now = self.now();
         let Some((user, session)) = self.keys.read_access(access, now) else { return Ok(None) };
         let mut tx = self.services.store.look().await?;
-        accounts::viewer_of_session(&mut tx, &user, session, now).await
+        viewers::viewer_of_session(&mut tx, &user, session, now).await
     }
 }

@@ -9,9 +9,9 @@ use common::instant::Instant;
 use super::{Auth, secret};
 use crate::error::AppError;
 use crate::policy::{Scope, Via, Viewer};
-use crate::services::accounts;
 use crate::services::checks::Checks;
 use crate::store::sessions::{self, Token};
+use crate::store::viewers;
 
 /// What every token begins with, so that one left in a file is recognised.
 pub const TOKEN_PREFIX: &str = "qm_";
@@ -104,15 +104,13 @@ impl Auth {
         }
         let now = self.now();
         let mut tx = self.services.store.look().await?;
-        let found = sessions::find_token(&mut tx, secret::hash(text)).await?;
-        let Some(token) = found.filter(|token| token.holds(now)) else { return Ok(None) };
-        let via = Via::Token { id: token.id.clone(), scopes: token.scopes };
-        let viewer = accounts::viewer(&mut tx, &token.user, via).await?;
-        let noted = token.last_used_at.is_some_and(|at| now < at.plus_seconds(NOTED_EVERY_SECONDS));
-        if viewer.is_some() && !noted {
-            self.note_use(token.id, now);
+        let found = viewers::viewer_of_token(&mut tx, secret::hash(text), now).await?;
+        let Some((viewer, last_used_at)) = found else { return Ok(None) };
+        let noted = last_used_at.is_some_and(|at| now < at.plus_seconds(NOTED_EVERY_SECONDS));
+        if let (Via::Token { id, .. }, false) = (&viewer.via, noted) {
+            self.note_use(id.clone(), now);
         }
-        Ok(viewer)
+        Ok(Some(viewer))
     }
 
     /// Notes that a token was used, in the background: who only reads must not wait for the writer of the database.

@@ -9,9 +9,9 @@ use common::instant::Instant;
 use crate::error::{AppError, ErrorKind};
 use crate::policy::{Via, Viewer};
 use crate::services::Services;
-use crate::services::accounts;
 use crate::services::audit::Origin;
 use crate::store::history::step_start;
+use crate::store::viewers;
 
 /// A made-up job: its loss is `floor + height · (chip-hours / 10)^−fall`, with some noise.
 struct Job {
@@ -92,7 +92,7 @@ pub(super) async fn make(services: &Services) -> Result<(), AppError> {
     let engineer = super::ACCOUNTS[0].0.parse().map_err(AppError::internal)?;
     let via = Via::Session(SessionId::new("demo").map_err(AppError::internal)?);
     let mut tx = services.store.read().await?;
-    let viewer = accounts::viewer(&mut tx, &engineer, via).await?;
+    let viewer = viewers::viewer(&mut tx, &engineer, via).await?;
     drop(tx);
     // Somebody may have locked the account.
     let Some(viewer) = viewer else { return Ok(()) };

@@ -6,13 +6,12 @@
 use std::collections::BTreeSet;
 
 use common::api::Role;
-use common::ids::{SessionId, UserId};
+use common::ids::UserId;
 use common::instant::Instant;
 
 use super::Services;
 use super::checks::Checks;
 use crate::error::AppError;
-use crate::policy::{Via, Viewer};
 use crate::store::Tx;
 use crate::store::accounts::{self as stored, NewAccount};
 use crate::store::sessions;
@@ -24,32 +23,6 @@ pub struct NewAdmin {
     pub login: String,
     /// Display name.
     pub name: String,
-}
-
-/// Who an account is at this moment; none where it does not exist or is disabled.
-///
-/// # Errors
-/// `Unavailable`: the database does not answer.
-pub async fn viewer(tx: &mut Tx, user: &UserId, via: Via) -> Result<Option<Viewer>, AppError> {
-    let (name, stored::Standing { roles, teams, pools }) = stored::name_and_standing(tx, user).await?;
-    Ok(name.map(|name| Viewer { user: user.clone(), name, roles, teams, pools, via }))
-}
-
-/// Who the owner of a session is at this moment; none where the session is over.
-///
-/// # Errors
-/// `Unavailable`: the database does not answer.
-pub async fn viewer_of_session(
-    tx: &mut Tx,
-    user: &UserId,
-    session: SessionId,
-    now: Instant,
-) -> Result<Option<Viewer>, AppError> {
-    let found = sessions::find(tx, &session).await?;
-    match found.filter(|found| found.user == *user && found.holds(now)) {
-        Some(found) => viewer(tx, &found.user, Via::Session(session)).await,
-        None => Ok(None),
-    }
 }
 
 /// Ends all sessions and tokens of an account; the answer is the ids of those that held, whose streams are to end too.

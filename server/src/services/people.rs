@@ -22,7 +22,7 @@ use super::version::{check_version, version_of};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::accounts::{self, Account, Member, NewAccount, Standing};
-use crate::store::{Tx, queue};
+use crate::store::{Tx, queue, viewers};
 
 /// An account with what it is to the organisation.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Services {
         let Page { items, next_cursor } = page(accounts, limit, |last| after_row(&last.id));
         let mut people = Vec::with_capacity(items.len());
         for account in items {
-            let standing = accounts::standing(&mut tx, &account.id).await?;
+            let standing = viewers::standing(&mut tx, &account.id).await?;
             people.push(Person { account, standing });
         }
         Ok(Page { items: people, next_cursor })
@@ -314,7 +314,7 @@ impl Services {
         let (now, mut tx) = (self.now(), self.store.write().await?);
         pool_in(&newest_setup(&mut tx).await?, pool)?;
         let user = account_of(&mut tx, login).await?;
-        let before = accounts::standing(&mut tx, &user).await?.pools;
+        let before = viewers::standing(&mut tx, &user).await?.pools;
         let mut after = before.clone();
         if is_admin {
             after.insert(pool.clone())
@@ -330,7 +330,7 @@ impl Services {
 
 async fn person_in(tx: &mut Tx, user: &UserId) -> Result<Person, AppError> {
     let account = accounts::find(tx, user).await?.ok_or_else(|| AppError::not_found("user", user))?;
-    Ok(Person { standing: accounts::standing(tx, user).await?, account })
+    Ok(Person { standing: viewers::standing(tx, user).await?, account })
 }
 
 /// Takes a person out of a team and ends the open bids that the person placed for it; the answer names them.

@@ -7,7 +7,7 @@ use common::ids::{PoolId, SessionId, TeamId, UserId};
 use serde::Serialize;
 
 use super::Services;
-use super::accounts::{end_all, viewer};
+use super::accounts::end_all;
 use super::audit::{self, Deed, Doer, Origin};
 use super::people::leave_team;
 use crate::error::AppError;
@@ -16,9 +16,8 @@ use crate::oidc::fault::Fault;
 use crate::oidc::id_token::Person;
 use crate::oidc::{Grants, Registration};
 use crate::policy::{Via, Viewer};
-use crate::store::Tx;
 use crate::store::accounts::{self as stored, NewAccount, Standing};
-use crate::store::single_sign_on;
+use crate::store::{Tx, single_sign_on, viewers};
 
 /// What the audit log gives as the reasons of what a sign-in changed.
 const GROUPS: &str = "groups of the identity provider, at sign-in";
@@ -173,7 +172,7 @@ async fn give(
     user: &UserId,
     grants: &Grants,
 ) -> Result<(), AppError> {
-    let before = stored::standing(tx, user).await?;
+    let before = viewers::standing(tx, user).await?;
     stored::set_roles(tx, user, &grants.roles).await?;
     stored::set_pools(tx, user, &grants.pools).await?;
     for team in before.teams.keys().filter(|team| !grants.teams.contains_key(*team)) {
@@ -182,7 +181,7 @@ async fn give(
     for (team, leads) in &grants.teams {
         stored::put_member(tx, user, team, *leads).await?;
     }
-    let after = stored::standing(tx, user).await?;
+    let after = viewers::standing(tx, user).await?;
     if before == after {
         return Ok(());
     }
@@ -202,7 +201,8 @@ async fn note(
     let now = services.now();
     // The sign-in is not a session yet, and becomes none where it is refused.
     let via = Via::Session(SessionId::new(services.ids.new_id(now)).map_err(AppError::internal)?);
-    let person = viewer(tx, user, via).await?.ok_or_else(|| AppError::internal("the account is gone"))?;
+    let person = viewers::viewer(tx, user, via).await?;
+    let person = person.ok_or_else(|| AppError::internal("the account is gone"))?;
     audit::record(tx, now, Doer { viewer: &person, origin: arrived.origin, reason }, deed).await
 }
 

@@ -206,50 +206,6 @@ pub async fn set_disabled(tx: &mut Tx, user: &UserId, since: Option<Instant>) ->
     Ok(())
 }
 
-/// What a person is to the organisation.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn standing(tx: &mut Tx, user: &UserId) -> Result<Standing, AppError> {
-    Ok(name_and_standing(tx, user).await?.1)
-}
-
-/// What a person is to the organisation, and the display name; no name where there is no such account or nobody can use it.
-///
-/// # Errors
-/// The database can't be read.
-pub(crate) async fn name_and_standing(
-    tx: &mut Tx,
-    user: &UserId,
-) -> Result<(Option<String>, Standing), AppError> {
-    // One statement, as this is read with each request. A team stays in its pool, so any of its versions names it.
-    const SQL: &str = "SELECT role, NULL AS team, 0 AS leads, NULL AS pool, NULL AS name FROM user_role WHERE user_id = $1 \
-        UNION ALL SELECT NULL, team, leads, (SELECT pool FROM team_version WHERE id = team AND version = \
-        (SELECT MAX(version) FROM team_version WHERE id = team)), NULL FROM team_member WHERE user_id = $1 \
-        UNION ALL SELECT NULL, NULL, 0, pool, NULL FROM pool_admin WHERE user_id = $1 \
-        UNION ALL SELECT NULL, NULL, 0, NULL, name FROM user_account WHERE id = $1 AND disabled_at IS NULL";
-    let (mut name, mut standing) = (None, Standing::default());
-    for row in &mut tx.rows(SQL, values![user.as_str()]).await? {
-        let (role, team) = (row.optional_text()?, row.optional_id()?);
-        let (leads, pool) = (row.flag()?, row.optional_id()?);
-        name = name.or(row.optional_text()?);
-        match (role, team, pool) {
-            (Some(role), _, _) => {
-                standing.roles.insert(role.parse().map_err(|error: String| AppError::internal(error))?);
-            }
-            (None, Some(team), Some(pool)) => {
-                standing.teams.insert(team, Membership { pool, leads });
-            }
-            (None, None, Some(pool)) => {
-                standing.pools.insert(pool);
-            }
-            // The name; or a member of a team that never was, who has nothing by that.
-            (None, _, None) => {}
-        }
-    }
-    Ok((name, standing))
-}
-
 /// Sets the roles of a person in the organisation to exactly these.
 ///
 /// # Errors

@@ -34,6 +34,7 @@ pub mod single_sign_on;
 pub mod supply;
 pub mod traces;
 pub mod usage;
+pub mod viewers;
 pub mod warnings;
 pub(crate) mod what_if;
 

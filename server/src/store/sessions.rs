@@ -343,15 +343,6 @@ pub async fn insert_token(tx: &mut Tx, hash: SecretHash, token: &Token) -> Resul
     Ok(())
 }
 
-/// The token of a hash.
-///
-/// # Errors
-/// The database can't be read.
-pub async fn find_token(tx: &mut Tx, hash: SecretHash) -> Result<Option<Token>, AppError> {
-    const SQL: &str = tokens!("WHERE sha256 = $1");
-    tx.row(SQL, values![hash]).await?.as_mut().map(token).transpose()
-}
-
 /// The tokens of a person that hold, the newest first.
 ///
 /// # Errors
