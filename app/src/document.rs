@@ -19,15 +19,16 @@ use crate::response;
 /// Addresses of the built site's files by their plain name: `chart.js` → `/pkg/3f2a9c/chart.js`.
 ///
 /// Names the pages use: `main.css`, `quota-marketplace.{js,wasm}`, `uPlot.{css,js}`, `favicon.svg`,
-/// `shell.js`, `chart.js`, `bids.js`, `draft.js`, `forms.js`, `morph.js`, `queue.js`, `tables.js`.
+/// `shell.js`, `chart.js`, `bids.js`, `draft.js`, `forms.js`, `morph.js`, `queue.js`, `tables.js`. Shared, as each request to a
+/// page clones it several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SiteFiles(BTreeMap<String, String>);
+pub struct SiteFiles(Arc<BTreeMap<String, String>>);
 
 impl SiteFiles {
     /// From the files' plain names and their addresses.
     #[must_use]
     pub fn new(files: BTreeMap<String, String>) -> Self {
-        Self(files)
+        Self(Arc::new(files))
     }
 
     /// The address of a file; `/pkg/{name}` when the build did not name it.

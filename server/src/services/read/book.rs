@@ -72,6 +72,9 @@ impl Latest {
     /// The cycle in force, cleared again once; absent before the first cycle.
     pub(in crate::services) async fn previewer(self: &Arc<Self>) -> Result<Option<Arc<Previewer>>, AppError> {
         let Some(cleared) = self.cleared.clone() else { return Ok(None) };
+        if let Some(previewer) = self.previewer.get() {
+            return Ok(Some(Arc::clone(previewer)));
+        }
         let latest = Arc::clone(self);
         let previewer = driven(async move {
             let make = || async { cleared_again(cleared).await.map(Arc::new) };

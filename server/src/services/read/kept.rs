@@ -45,6 +45,9 @@ impl<K: Hash + Eq + Send, V: Send + Sync + 'static> Kept<K, V> {
         make: impl Future<Output = Result<V, AppError>> + Send + 'static,
     ) -> Result<Arc<V>, AppError> {
         let cell = self.cell(age(clock, now), asked);
+        if let Some(made) = cell.get() {
+            return Ok(Arc::clone(made));
+        }
         driven(async move { cell.get_or_try_init(|| async { make.await.map(Arc::new) }).await.cloned() })
             .await
     }

@@ -190,6 +190,12 @@ impl MarketReader {
     /// Everything about the cycle in force, made once per cycle.
     pub(in crate::services) async fn latest(&self) -> Result<Arc<Latest>, AppError> {
         let state = self.live.borrow().clone();
+        // Nearly always it is there; a task of its own would only let other work come between.
+        if let Ok(kept) = self.latest.try_lock()
+            && let Some(latest) = kept.as_ref().filter(|latest| latest.is_of(&state))
+        {
+            return Ok(Arc::clone(latest));
+        }
         let (kept, store) = (Arc::clone(&self.latest), self.store.clone());
         driven(async move {
             let mut kept = kept.lock().await;
