@@ -1,21 +1,17 @@
 //! Places, amends, pauses and cancels bids. Each change takes effect in the next cycle.
 
-use std::collections::BTreeMap;
-
-use common::ids::{BidId, ChipTypeId, TeamId, UserId};
+use common::ids::{BidId, TeamId};
 use common::instant::Instant;
 use market::snapshot::Alternative;
 use sha2::{Digest, Sha256};
 
-use super::bid_checks::{Known, Openness, check_team, check_terms};
+use super::bid_checks::Known;
 use super::checks::Checks;
+use super::placing::Placing;
 use crate::error::{AppError, ErrorKind};
 use crate::store::Tx;
-use crate::store::bids::{self, Behind, BidState, BidTerms, BidVersion};
+use crate::store::bids::{self, BidState, BidTerms, BidVersion};
 use crate::store::queue;
-
-/// Between the positions of two bids that are placed one after the other: room for others to be moved between them.
-pub(super) const POSITION_GAP: u64 = 1 << 20;
 
 /// The path before the fields of a person's bid.
 pub(super) const TERMS: &str = "terms.";
@@ -47,99 +43,23 @@ pub async fn place(tx: &mut Tx, now: Instant, bid: NewBid) -> Result<BidVersion,
 /// # Errors
 /// As [`place`]; field paths begin with `bids[n].` when there is more than one.
 pub async fn place_many(tx: &mut Tx, now: Instant, bids: Vec<NewBid>) -> Result<usize, AppError> {
-    let mut known = Known::default();
+    let mut placing = Placing::begin(tx, &bids).await?;
     let mut checks = Checks::default();
     for (index, bid) in bids.iter().enumerate() {
         let at = if bids.len() == 1 { String::new() } else { format!("bids[{index}].") };
-        check_team(tx, &mut known, &mut checks, &at, &bid.team).await?;
-        check_terms(tx, &mut known, &mut checks, &at, &bid.terms, &[]).await?;
+        placing.known().check_team(&mut checks, &at, &bid.team);
+        placing.known().check_terms(&mut checks, &at, &bid.terms, &[]);
     }
     checks.finish()?;
-    let mut new = Vec::with_capacity(bids.len());
-    let mut placed = bids::request_sha256s(tx, bids.iter().map(|bid| &bid.id)).await?;
+    let mut new = 0;
     for bid in bids {
-        let request = request_sha256(&bid)?;
-        if is_new(&bid.id, placed.get(&bid.id).copied(), request)? {
-            placed.insert(bid.id.clone(), request);
-            new.push((bid, request));
+        if let Some(request) = placing.new_request(&bid)? {
+            placing.add(bid, request, now, None);
+            new += 1;
         }
     }
-    insert(tx, now, new).await
-}
-
-/// What a person's bid is placed behind; none where the same request placed it before, which answers what it answered, also
-/// when its fields would be wrong by now.
-///
-/// # Errors
-/// `Conflict`: the id is taken by another bid.
-pub(super) async fn behind(tx: &mut Tx, bid: &NewBid) -> Result<Option<Behind>, AppError> {
-    let behind = bids::behind(tx, &bid.id, &bid.team, first_chip_type(&bid.terms)).await?;
-    Ok(is_new(&bid.id, behind.request_sha256, request_sha256(bid)?)?.then_some(behind))
-}
-
-/// The only chip type of most bids.
-fn first_chip_type(terms: &BidTerms) -> Option<&ChipTypeId> {
-    terms.alternatives.first().map(|one| &one.chip_type)
-}
-
-/// Places a person's bid behind the team's queue. Field paths begin with `terms.`.
-///
-/// # Errors
-/// `Invalid`: a field is wrong, or was found to be so far.
-pub(super) async fn place_for(
-    tx: &mut Tx,
-    now: Instant,
-    placed_by: &UserId,
-    (bid, behind): (NewBid, &Behind),
-    mut checks: Checks,
-) -> Result<BidVersion, AppError> {
-    let mut known = Known::default();
-    known.add_team(&bid.team, behind.is_team_archived);
-    if let Some(chip_type) = first_chip_type(&bid.terms) {
-        known.add_chip_type(chip_type, behind.is_chip_type_retired);
-    }
-    check_team(tx, &mut known, &mut checks, "", &bid.team).await?;
-    check_terms(tx, &mut known, &mut checks, TERMS, &bid.terms, &[]).await?;
-    checks.finish()?;
-    let request = request_sha256(&bid)?;
-    let NewBid { id, team, terms } = bid;
-    let terms = BidTerms { position: behind.last_position + POSITION_GAP, ..terms };
-    let version =
-        BidVersion { number: behind.next_number, id, team, version: 1, terms, state: BidState::Live };
-    let new = [(version, request)];
-    bids::insert_first(tx, now, Some(placed_by), &new).await?;
-    let [(version, _)] = new;
-    Ok(version)
-}
-
-/// Whether a request is no repetition of the one that placed a bid of its id.
-fn is_new(id: &BidId, placed: Option<[u8; 32]>, request: [u8; 32]) -> Result<bool, AppError> {
-    match placed {
-        None => Ok(true),
-        Some(before) if before == request => Ok(false),
-        Some(_) => Err(AppError::conflict(format!(
-            "the id {id} is taken by another bid; make a new id for a new bid"
-        ))),
-    }
-}
-
-async fn insert(tx: &mut Tx, now: Instant, bids: Vec<(NewBid, [u8; 32])>) -> Result<usize, AppError> {
-    let mut next_number = bids::next_number(tx).await?;
-    let mut last_positions: BTreeMap<TeamId, u64> = BTreeMap::new();
-    let mut new = Vec::with_capacity(bids.len());
-    for (mut bid, request) in bids {
-        if bid.terms.position == 0 {
-            bid.terms.position = take_position(tx, &mut last_positions, &bid.team).await?;
-        }
-        let NewBid { id, team, terms } = bid;
-        new.push((
-            BidVersion { number: next_number, id, team, version: 1, terms, state: BidState::Live },
-            request,
-        ));
-        next_number += 1;
-    }
-    bids::insert_first(tx, now, None, &new).await?;
-    Ok(new.len())
+    placing.write(tx).await?;
+    Ok(new)
 }
 
 /// Replaces what a bid says.
@@ -156,7 +76,8 @@ pub async fn amend(
 ) -> Result<BidVersion, AppError> {
     let present = open_bid(tx, id, expected_version).await?;
     let mut checks = Checks::default();
-    check_terms(tx, &mut Known::default(), &mut checks, "", &terms, &present.terms.alternatives).await?;
+    let known = Known::of_terms(tx, [&terms].into_iter()).await?;
+    known.check_terms(&mut checks, "", &terms, &present.terms.alternatives);
     checks.finish()?;
     if terms == present.terms {
         return Ok(present);
@@ -191,7 +112,8 @@ pub(super) async fn amend_for(
             return Err(changed_since(&present, seen));
         }
     }
-    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms, &present.terms.alternatives).await?;
+    let known = Known::of_terms(tx, [&terms].into_iter()).await?;
+    known.check_terms(&mut checks, TERMS, &terms, &present.terms.alternatives);
     checks.finish()?;
     add_version(tx, now, BidVersion { terms, ..present }).await.map(drop)
 }
@@ -217,8 +139,9 @@ pub async fn set_paused(tx: &mut Tx, now: Instant, id: &BidId, paused: bool) -> 
     if present.state == state {
         return Ok(present);
     }
+    let known = Known::of_terms(tx, [&present.terms].into_iter()).await?;
     for Alternative { chip_type, .. } in present.terms.alternatives.iter().filter(|_| !paused) {
-        if Openness::of_chip_type(tx, chip_type).await? == Openness::Closed {
+        if known.is_retired(chip_type) {
             let name = &present.terms.name;
             let message = format!(
                 "the bid {name:?} names {chip_type}, which is retired; choose another chip type for it, then resume it"
@@ -288,21 +211,6 @@ pub(super) async fn add_version(
     Ok(bid)
 }
 
-/// The next place behind a team's queue; counts on over several bids of one request.
-async fn take_position(
-    tx: &mut Tx,
-    last: &mut BTreeMap<TeamId, u64>,
-    team: &TeamId,
-) -> Result<u64, AppError> {
-    let position = match last.get(team) {
-        Some(position) => *position,
-        None => bids::last_position(tx, team).await?,
-    };
-    let position = position + POSITION_GAP;
-    last.insert(team.clone(), position);
-    Ok(position)
-}
-
 /// Whether the first version of a bid says what the request with that hash said. A request may have left the place in
 /// the queue open.
 pub(crate) fn is_as_requested(placed: &BidVersion, request: [u8; 32]) -> Result<bool, AppError> {
@@ -316,7 +224,7 @@ pub(crate) fn is_as_requested(placed: &BidVersion, request: [u8; 32]) -> Result<
 }
 
 /// The hash by which a repeated request is told from another one with the same id.
-fn request_sha256(bid: &NewBid) -> Result<[u8; 32], AppError> {
+pub(super) fn request_sha256(bid: &NewBid) -> Result<[u8; 32], AppError> {
     let terms = &bid.terms;
     let text = serde_json::to_vec(&(
         bid.team.as_str(),

@@ -21,6 +21,7 @@ pub mod organisation;
 pub mod paging;
 pub mod people;
 pub mod periods;
+mod placing;
 pub mod planner;
 mod queue;
 pub mod read;

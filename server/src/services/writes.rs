@@ -1,12 +1,14 @@
 //! Writes of many people at once: those that wait for the database share a transaction, and so one flush of the disk.
 //!
-//! A write that is refused leaves the others as they are: each runs behind a mark of its own, or says that it writes nothing
-//! before it knows that it will not be refused. It is answered after the commit: what is acknowledged is lasting.
+//! A write that is refused leaves the others as they are: each runs behind a mark of its own. New bids, of which there are
+//! most, are placed together instead. Each is answered after the commit: what is acknowledged is lasting.
 
 use async_trait::async_trait;
+use common::ids::UserId;
 use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
+use super::queue::{Asked, Placed, place_together};
 use crate::error::AppError;
 use crate::store::{Store, Tx};
 
@@ -18,14 +20,14 @@ const TOGETHER: usize = 64;
 
 /// The way to write for those who do not mind whose writes theirs are committed with.
 #[derive(Clone, Debug)]
-pub(crate) struct Writes(mpsc::Sender<Box<dyn Waiting>>);
+pub(crate) struct Writes(mpsc::Sender<Waiting>);
 
 impl Writes {
     /// Begins to write to a store; ends when the last clone of this is dropped.
     pub(crate) fn new(store: Store) -> Self {
         let (sender, mut receiver) = mpsc::channel(WAITING);
         tokio::spawn(async move {
-            let mut waiting: Vec<Box<dyn Waiting>> = Vec::new();
+            let mut waiting: Vec<Waiting> = Vec::new();
             while receiver.recv_many(&mut waiting, TOGETHER).await > 0 {
                 let batch = write_together(store.clone(), std::mem::take(&mut waiting));
                 // On a task of its own: a write that panics ends its batch, not all writing.
@@ -46,30 +48,20 @@ impl Writes {
         T: Send + 'static,
         F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
     {
-        self.send(work, true).await
+        let (answer, answered) = oneshot::channel();
+        let write = Write { work: Some(work), answer: Answer { result: None, to: answer } };
+        self.0.send(Waiting::Work(Box::new(write))).await.map_err(|_| ended())?;
+        answered.await.map_err(|_| ended())?
     }
 
-    /// As [`Writes::run`] for work that refuses before it writes, and so needs no mark. Should it fail after it wrote, none of
-    /// the writes of its transaction are made.
+    /// Places a bid and answers once it is committed; none where the same request placed it before.
     ///
     /// # Errors
-    /// As [`Writes::run`].
-    pub(crate) async fn run_checked<T, F>(&self, work: F) -> Result<T, AppError>
-    where
-        T: Send + 'static,
-        F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
-    {
-        self.send(work, false).await
-    }
-
-    async fn send<T, F>(&self, work: F, marked: bool) -> Result<T, AppError>
-    where
-        T: Send + 'static,
-        F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
-    {
+    /// As of [`Asked::place`]. `Unavailable`: the database does not take the write.
+    pub(super) async fn place(&self, asked: Asked, by: UserId) -> Result<Option<Placed>, AppError> {
         let (answer, answered) = oneshot::channel();
-        let write = Write { work: Some(work), marked, result: None, answer };
-        self.0.send(Box::new(write)).await.map_err(|_| ended())?;
+        let bid = NewBid { asked: Some((asked, by)), answer: Answer { result: None, to: answer } };
+        self.0.send(Waiting::Bid(Box::new(bid))).await.map_err(|_| ended())?;
         answered.await.map_err(|_| ended())?
     }
 }
@@ -79,41 +71,20 @@ fn ended() -> AppError {
 }
 
 /// A write that waits for its turn.
-#[async_trait]
-trait Waiting: Send {
-    /// Whether it may be refused after it wrote something.
-    fn is_marked(&self) -> bool;
-    /// Runs it; whether it is to be kept.
-    async fn run(&mut self, tx: &mut Tx) -> bool;
-    /// Answers whoever asked; with a fault where its transaction was not committed.
-    fn settle(self: Box<Self>, lost: Option<&AppError>);
+enum Waiting {
+    Work(Box<dyn Work>),
+    Bid(Box<NewBid>),
 }
 
-struct Write<F, T> {
-    work: Option<F>,
-    marked: bool,
+/// What a write ended with, and who waits for it.
+struct Answer<T> {
     result: Option<Result<T, AppError>>,
-    answer: oneshot::Sender<Result<T, AppError>>,
+    to: oneshot::Sender<Result<T, AppError>>,
 }
 
-#[async_trait]
-impl<F, T> Waiting for Write<F, T>
-where
-    T: Send + 'static,
-    F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
-{
-    fn is_marked(&self) -> bool {
-        self.marked
-    }
-
-    async fn run(&mut self, tx: &mut Tx) -> bool {
-        if let Some(work) = self.work.take() {
-            self.result = Some(work(tx).await);
-        }
-        matches!(self.result, Some(Ok(_)))
-    }
-
-    fn settle(self: Box<Self>, lost: Option<&AppError>) {
+impl<T> Answer<T> {
+    /// Answers whoever asked; with a fault where its transaction was not committed.
+    fn settle(self, lost: Option<&AppError>) {
         let result = match (self.result, lost) {
             (Some(Err(refused)), _) => Err(refused),
             (_, Some(lost)) => {
@@ -123,32 +94,77 @@ where
             (None, None) => Err(ended()),
         };
         // Whoever asked may have gone; what was written stays.
-        drop(self.answer.send(result));
+        drop(self.to.send(result));
     }
 }
 
-async fn write_together(store: Store, mut batch: Vec<Box<dyn Waiting>>) {
+/// A bid to place.
+struct NewBid {
+    asked: Option<(Asked, UserId)>,
+    answer: Answer<Option<Placed>>,
+}
+
+/// Any other write.
+#[async_trait]
+trait Work: Send {
+    /// Runs it; whether it is to be kept.
+    async fn run(&mut self, tx: &mut Tx) -> bool;
+    /// As [`Answer::settle`].
+    fn settle(self: Box<Self>, lost: Option<&AppError>);
+}
+
+struct Write<F, T> {
+    work: Option<F>,
+    answer: Answer<T>,
+}
+
+#[async_trait]
+impl<F, T> Work for Write<F, T>
+where
+    T: Send + 'static,
+    F: for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<T, AppError>> + Send + 'static,
+{
+    async fn run(&mut self, tx: &mut Tx) -> bool {
+        if let Some(work) = self.work.take() {
+            self.answer.result = Some(work(tx).await);
+        }
+        matches!(self.answer.result, Some(Ok(_)))
+    }
+
+    fn settle(self: Box<Self>, lost: Option<&AppError>) {
+        self.answer.settle(lost);
+    }
+}
+
+async fn write_together(store: Store, mut batch: Vec<Waiting>) {
     let lost = run_all(&store, &mut batch).await.err();
     for write in batch {
-        write.settle(lost.as_ref());
+        match write {
+            Waiting::Work(work) => work.settle(lost.as_ref()),
+            Waiting::Bid(bid) => bid.answer.settle(lost.as_ref()),
+        }
     }
 }
 
-async fn run_all(store: &Store, batch: &mut [Box<dyn Waiting>]) -> Result<(), AppError> {
+async fn run_all(store: &Store, batch: &mut [Waiting]) -> Result<(), AppError> {
     let mut tx = store.write().await?;
-    if let [only] = batch {
+    if let [Waiting::Work(only)] = batch {
         return if only.run(&mut tx).await { tx.commit().await } else { Ok(()) };
     }
+    let mut bids = Vec::new();
     for write in batch {
-        if write.is_marked() {
-            tx.mark().await?;
-            if write.run(&mut tx).await { tx.keep().await? } else { tx.undo().await? }
-        } else {
-            let before = tx.writes();
-            if !write.run(&mut tx).await && tx.writes() > before {
-                return Err(AppError::internal("a write that should have been checked failed in the middle"));
+        match write {
+            Waiting::Bid(bid) => bids.push(bid),
+            Waiting::Work(work) => {
+                tx.mark().await?;
+                if work.run(&mut tx).await { tx.keep().await? } else { tx.undo().await? }
             }
         }
+    }
+    let asked = bids.iter_mut().filter_map(|bid| bid.asked.take()).collect();
+    let results = place_together(&mut tx, asked).await?;
+    for (bid, result) in bids.into_iter().zip(results) {
+        bid.answer.result = Some(result);
     }
     tx.commit().await
 }
@@ -159,8 +175,6 @@ mod tests {
     use crate::store::Place;
     use crate::store::db::values;
 
-    type Answer = oneshot::Receiver<Result<(), AppError>>;
-
     /// Tells the compiler that a closure takes a transaction of any lifetime.
     fn for_any_tx<F>(work: F) -> F
     where
@@ -170,9 +184,9 @@ mod tests {
     }
 
     /// A write of one row, which may be refused before it or fail after it.
-    fn write(mark: u8, marked: bool, [refused, failed]: [bool; 2]) -> (Box<dyn Waiting>, Answer) {
+    fn write(mark: u8, [refused, failed]: [bool; 2]) -> (Waiting, oneshot::Receiver<Result<(), AppError>>) {
         const SQL: &str = "INSERT INTO spent_sign_in (mark, ends_at) VALUES ($1, 0)";
-        let (answer, answered) = oneshot::channel();
+        let (to, answered) = oneshot::channel();
         let work = for_any_tx(move |tx| {
             Box::pin(async move {
                 if refused {
@@ -182,15 +196,17 @@ mod tests {
                 if failed { Err(AppError::conflict("it failed")) } else { Ok(()) }
             })
         });
-        (Box::new(Write { work: Some(work), marked, result: None, answer }), answered)
+        let write = Write { work: Some(work), answer: Answer { result: None, to } };
+        (Waiting::Work(Box::new(write)), answered)
     }
 
     /// Which of some writes were acknowledged, and how many rows there are then.
-    async fn outcome(writes: Vec<(Box<dyn Waiting>, Answer)>) -> (Vec<bool>, i64) {
+    async fn outcome(writes: &[[bool; 2]]) -> (Vec<bool>, i64) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("writes.sqlite");
         let store = Store::open(&Place::Sqlite { path, durable: false }).await.unwrap();
-        let (batch, answers): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
+        let (batch, answers): (Vec<_>, Vec<_>) =
+            (1..).zip(writes).map(|(mark, how)| write(mark, *how)).unzip();
         write_together(store.clone(), batch).await;
         let mut done = Vec::new();
         for answer in answers {
@@ -202,25 +218,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refused_write_leaves_those_beside_it_marked_or_not() {
+    async fn a_refused_write_leaves_those_beside_it() {
         let (well, refused, failed) = ([false, false], [true, false], [false, true]);
-        let marked =
-            vec![write(1, true, well), write(2, true, failed), write(3, true, refused), write(4, true, well)];
-        assert_eq!(outcome(marked).await, (vec![true, false, false, true], 2));
-        let mixed = vec![
-            write(1, false, well),
-            write(2, false, refused),
-            write(3, true, failed),
-            write(4, false, well),
-        ];
-        assert_eq!(outcome(mixed).await, (vec![true, false, false, true], 2));
-    }
-
-    #[tokio::test]
-    async fn a_checked_write_that_fails_in_the_middle_takes_its_transaction_with_it() {
-        let (well, failed) = ([false, false], [false, true]);
-        let writes = vec![write(1, true, well), write(2, false, failed), write(3, true, well)];
-        assert_eq!(outcome(writes).await, (vec![false, false, false], 0));
-        assert_eq!(outcome(vec![write(1, false, failed)]).await, (vec![false], 0), "alone as well");
+        assert_eq!(outcome(&[well, failed, refused, well]).await, (vec![true, false, false, true], 2));
+        assert_eq!(outcome(&[failed]).await, (vec![false], 0), "alone as well");
     }
 }

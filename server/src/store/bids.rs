@@ -1,6 +1,6 @@
 //! Bids: an identity made once, and versions of what is bid.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::ids::{BidId, ChipTypeId, TeamId, UserId};
 use common::instant::Instant;
@@ -173,7 +173,7 @@ pub(crate) async fn request_sha256s(
     tx: &mut Tx,
     ids: impl Iterator<Item = &BidId>,
 ) -> Result<BTreeMap<BidId, [u8; 32]>, AppError> {
-    let ids: Vec<Value> = ids.map(|id| Value::from(id.as_str())).collect();
+    let ids = keys(ids.map(BidId::as_str));
     let rows = tx.rows_among("SELECT id, request_sha256 FROM bid WHERE id", &ids).await?;
     rows.into_iter().map(|mut row| Ok((row.id()?, row.sha256()?))).collect()
 }
@@ -242,71 +242,74 @@ pub(crate) async fn costs(tx: &mut Tx) -> Result<BTreeMap<u64, u128>, AppError> 
     costs.collect()
 }
 
-/// The number that the next new bid gets.
-pub(crate) async fn next_number(tx: &mut Tx) -> Result<u64, AppError> {
-    let row = tx.row("SELECT COALESCE(MAX(number), 0) + 1 FROM bid", []).await?;
-    row.map_or(Ok(1), |mut row| row.unsigned())
+/// The numbers that the next new bid and the next cycle get.
+pub(crate) async fn next_numbers(tx: &mut Tx) -> Result<(u64, u64), AppError> {
+    const SQL: &str = "SELECT (SELECT COALESCE(MAX(number), 0) + 1 FROM bid), (SELECT COALESCE(MAX(number), 0) + 1 FROM cycle)";
+    tx.row(SQL, []).await?.map_or(Ok((1, 1)), |mut row| Ok((row.unsigned()?, row.unsigned()?)))
 }
 
-/// What a new bid is placed behind, and checked against.
-pub(crate) struct Behind {
-    /// The hash of the request that placed a bid of that id before.
-    pub(crate) request_sha256: Option<[u8; 32]>,
-    /// The number of the next bid.
-    pub(crate) next_number: u64,
-    /// The position of the last bid of the team's queue; 0 where it is empty.
-    pub(crate) last_position: u64,
-    /// Open bids of the team.
-    pub(crate) open: u64,
-    /// The cycle that is cleared next.
-    pub(crate) next_cycle: u64,
-    /// Whether the team is archived; none where there is no such team.
-    pub(crate) is_team_archived: Option<bool>,
+/// The end of a team's queue, behind which new bids are placed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueEnd {
+    /// Whether the team is archived, or will be with the next cycle.
+    pub(crate) is_archived: bool,
     /// Whether the team's newest allowance is a hard one.
     pub(crate) has_hard_allowance: bool,
-    /// Whether the chip type is retired; none where there is no such type.
-    pub(crate) is_chip_type_retired: Option<bool>,
+    /// The position of the last bid; 0 where there is none.
+    pub(crate) last_position: u64,
+    /// Open bids.
+    pub(crate) open: u64,
 }
 
-/// What a new bid of a team for a chip type is placed behind, in one look: each statement of a write keeps other writers
-/// waiting.
-pub(crate) async fn behind(
+/// Counts the open bids of a team, which is given as an expression.
+macro_rules! count_open {
+    ($team:literal) => {
+        concat!(
+            "SELECT COUNT(*) FROM bid_version v WHERE v.superseded_cycle IS NULL AND v.state IN ('live', 'paused') \
+             AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version) AND v.team = ",
+            $team
+        )
+    };
+}
+pub(super) use count_open;
+
+/// The ends of the queues of those teams that there are.
+pub(crate) async fn queue_ends(
     tx: &mut Tx,
-    id: &BidId,
-    team: &TeamId,
-    chip_type: Option<&ChipTypeId>,
-) -> Result<Behind, AppError> {
-    const SQL: &str = "SELECT (SELECT COALESCE(MAX(number), 0) + 1 FROM bid), (SELECT COALESCE(MAX(position), 0) \
-         FROM bid_version WHERE superseded_cycle IS NULL AND team = $2), \
-         (SELECT request_sha256 FROM bid WHERE id = $1), \
-         (SELECT COUNT(*) FROM bid_version v WHERE v.team = $2 AND v.superseded_cycle IS NULL \
-          AND v.state IN ('live', 'paused') \
-          AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version)), \
-         (SELECT COALESCE(MAX(number), 0) + 1 FROM cycle), \
-         (SELECT archived FROM team_version WHERE id = $2 ORDER BY version DESC LIMIT 1), \
-         COALESCE((SELECT CASE WHEN amount IS NULL THEN 0 ELSE hard END FROM allowance_version WHERE team = $2 \
-          ORDER BY version DESC LIMIT 1), 0), \
-         (SELECT retired FROM chip_type_version WHERE id = $3 ORDER BY version DESC LIMIT 1)";
-    let values = values![id.as_str(), team.as_str(), chip_type.map(ChipTypeId::as_str)];
-    let row = tx.row(SQL, values).await?;
-    let mut row = row.ok_or_else(|| AppError::internal("a statement without a table gave no row"))?;
-    Ok(Behind {
-        next_number: row.unsigned()?,
-        last_position: row.unsigned()?,
-        request_sha256: row.optional_sha256()?,
-        open: row.unsigned()?,
-        next_cycle: row.unsigned()?,
-        is_team_archived: row.optional_int()?.map(|flag| flag != 0),
-        has_hard_allowance: row.flag()?,
-        is_chip_type_retired: row.optional_int()?.map(|flag| flag != 0),
-    })
+    teams: impl Iterator<Item = &TeamId>,
+) -> Result<BTreeMap<TeamId, QueueEnd>, AppError> {
+    const HEAD: &str = concat!(
+        "SELECT t.id, t.archived, COALESCE((SELECT CASE WHEN amount IS NULL THEN 0 ELSE hard END \
+         FROM allowance_version WHERE team = t.id ORDER BY version DESC LIMIT 1), 0), \
+         (SELECT COALESCE(MAX(position), 0) FROM bid_version WHERE superseded_cycle IS NULL AND team = t.id), (",
+        count_open!("t.id"),
+        ") FROM team_version t WHERE NOT EXISTS \
+         (SELECT 1 FROM team_version n WHERE n.id = t.id AND n.version > t.version) AND t.id"
+    );
+    let rows = tx.rows_among(HEAD, &keys(teams.map(TeamId::as_str))).await?;
+    let ends = rows.into_iter().map(|mut row| {
+        let id = row.id()?;
+        let (is_archived, has_hard_allowance) = (row.flag()?, row.flag()?);
+        let (last_position, open) = (row.unsigned()?, row.unsigned()?);
+        Ok((id, QueueEnd { is_archived, has_hard_allowance, last_position, open }))
+    });
+    ends.collect()
 }
 
-/// The last position of a team's queue; 0 where it is empty.
-pub(crate) async fn last_position(tx: &mut Tx, team: &TeamId) -> Result<u64, AppError> {
-    const SQL: &str =
-        "SELECT COALESCE(MAX(position), 0) FROM bid_version WHERE superseded_cycle IS NULL AND team = $1";
-    tx.row(SQL, values![team.as_str()]).await?.map_or(Ok(0), |mut row| row.unsigned())
+/// Which chip types are retired, or will be with the next cycle, of those that there are.
+pub(crate) async fn are_chip_types_retired(
+    tx: &mut Tx,
+    ids: impl Iterator<Item = &ChipTypeId>,
+) -> Result<BTreeMap<ChipTypeId, bool>, AppError> {
+    const HEAD: &str = "SELECT c.id, c.retired FROM chip_type_version c WHERE NOT EXISTS \
+         (SELECT 1 FROM chip_type_version n WHERE n.id = c.id AND n.version > c.version) AND c.id";
+    let rows = tx.rows_among(HEAD, &keys(ids.map(ChipTypeId::as_str))).await?;
+    rows.into_iter().map(|mut row| Ok((row.id()?, row.flag()?))).collect()
+}
+
+/// Texts as the values of a statement, each once.
+fn keys<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Value> {
+    texts.collect::<BTreeSet<_>>().into_iter().map(Value::from).collect()
 }
 
 /// Whether a team is archived, or will be with the next cycle; none where there is no such team.
@@ -315,28 +318,32 @@ pub(crate) async fn is_team_archived(tx: &mut Tx, id: &TeamId) -> Result<Option<
     tx.row(SQL, values![id.as_str()]).await?.map(|mut row| row.flag()).transpose()
 }
 
-/// Whether a chip type is retired, or will be with the next cycle; none where there is no such type.
-pub(crate) async fn is_chip_type_retired(tx: &mut Tx, id: &ChipTypeId) -> Result<Option<bool>, AppError> {
-    const SQL: &str = "SELECT retired FROM chip_type_version WHERE id = $1 ORDER BY version DESC LIMIT 1";
-    tx.row(SQL, values![id.as_str()]).await?.map(|mut row| row.flag()).transpose()
+/// A new bid.
+#[derive(Clone, Debug)]
+pub(crate) struct FirstVersion {
+    /// What it says.
+    pub(crate) version: BidVersion,
+    /// Of the request that placed it.
+    pub(crate) request_sha256: [u8; 32],
+    /// When it was placed.
+    pub(crate) placed_at: Instant,
+    /// Who placed it; none where no person did.
+    pub(crate) placed_by: Option<UserId>,
 }
 
-/// Adds new bids: their identities, each with the hash of the request that placed it, and their first versions, which wait
-/// for the next cycle.
-pub(crate) async fn insert_first(
-    tx: &mut Tx,
-    now: Instant,
-    placed_by: Option<&UserId>,
-    bids: &[(BidVersion, [u8; 32])],
-) -> Result<(), AppError> {
+/// Adds new bids: their identities and their first versions, which wait for the next cycle.
+pub(crate) async fn insert_first(tx: &mut Tx, bids: &[FirstVersion]) -> Result<(), AppError> {
     const HEAD: &str = "INSERT INTO bid (number, id, team, request_sha256, placed_at, placed_by)";
-    let placed_by = placed_by.map(UserId::as_str);
-    let row = |(bid, sha256): &(BidVersion, [u8; 32])| {
-        values![bid.number, bid.id.as_str(), bid.team.as_str(), *sha256, now.0, placed_by]
+    let row = |bid: &FirstVersion| {
+        let FirstVersion { version, request_sha256, placed_at, placed_by } = bid;
+        let placed_by = placed_by.as_ref().map(UserId::as_str);
+        let (id, team) = (version.id.as_str(), version.team.as_str());
+        values![version.number, id, team, *request_sha256, placed_at.0, placed_by]
     };
-    let versions: Vec<_> =
-        bids.iter().map(|(bid, _)| version_row(now, None, bid)).collect::<Result<_, AppError>>()?;
-    tx.insert_both((HEAD, bids.iter().map(row).collect()), (VERSION_HEAD, versions)).await
+    let versions = bids.iter().map(|bid| version_row(bid.placed_at, None, &bid.version));
+    let versions = versions.collect::<Result<Vec<_>, AppError>>()?;
+    tx.insert(HEAD, bids.iter().map(row).collect()).await?;
+    tx.insert(VERSION_HEAD, versions).await
 }
 
 /// Adds to what bids were charged, in 1/3600 of a micro-credit.

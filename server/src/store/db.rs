@@ -159,8 +159,6 @@ fn sha256(bytes: Vec<u8>) -> Result<[u8; 32], AppError> {
 /// Dropped without [`Tx::commit`] it rolls back.
 pub struct Tx {
     inner: Inner,
-    /// Calls that may have written something.
-    writes: u64,
 }
 
 enum Inner {
@@ -194,7 +192,7 @@ macro_rules! tx_from {
     ($($held:ident<$($life:lifetime,)? $database:ident> as $name:ident;)*) => {$(
         impl From<$held<$($life,)? $database>> for Tx {
             fn from(held: $held<$($life,)? $database>) -> Self {
-                Self { inner: Inner::$database(Held::$name(held)), writes: 0 }
+                Self { inner: Inner::$database(Held::$name(held)) }
             }
         }
     )*};
@@ -237,7 +235,6 @@ impl Tx {
         sql: SqlStr,
         values: impl IntoIterator<Item = Value> + Send,
     ) -> Result<u64, AppError> {
-        self.writes += 1;
         Ok(match &mut self.inner {
             Inner::Sqlite(held) => {
                 run!(held, sqlx::sqlite::SqliteArguments, sql, values, execute).rows_affected()
@@ -332,26 +329,6 @@ impl Tx {
         Ok(())
     }
 
-    /// Inserts rows into one table and then rows into another, each with the head of its statement. SQLite takes a row for each
-    /// in one call: its connections are threads, and each call wakes one up.
-    pub(crate) async fn insert_both<const FIRST: usize, const SECOND: usize>(
-        &mut self,
-        (first, first_rows): (&'static str, Vec<[Value; FIRST]>),
-        (second, second_rows): (&'static str, Vec<[Value; SECOND]>),
-    ) -> Result<(), AppError> {
-        let mut statements = self.inserts(first, "", first_rows);
-        statements.extend(self.inserts(second, "", second_rows));
-        if matches!(self.inner, Inner::Sqlite(_)) && statements.len() == 2 {
-            let (texts, values): (Vec<String>, Vec<Vec<Value>>) = statements.into_iter().unzip();
-            let both = AssertSqlSafe(texts.join("; ")).into_sql_str();
-            return self.execute_text(both, values.concat()).await.map(drop);
-        }
-        for (sql, values) in statements {
-            self.execute_text(AssertSqlSafe(sql).into_sql_str(), values).await?;
-        }
-        Ok(())
-    }
-
     /// The statements that insert rows, each with its values.
     fn inserts<const COLUMNS: usize>(
         &self,
@@ -387,11 +364,6 @@ impl Tx {
         statements
     }
 
-    /// How many calls so far may have written something.
-    pub(crate) const fn writes(&self) -> u64 {
-        self.writes
-    }
-
     /// Marks a point to which [`Tx::undo`] can go back.
     pub(crate) async fn mark(&mut self) -> Result<(), AppError> {
         self.execute("SAVEPOINT mark", []).await.map(drop)
@@ -421,23 +393,25 @@ impl Tx {
     }
 }
 
-/// How many of those left a statement carries: a power of two, so that only a few texts have to be prepared.
+/// Rows or keys of a statement at most.
+const MOST: usize = 256;
+
+/// How many of the rows that are left a statement carries: a power of two, so that only a few texts have to be prepared.
 const fn together(left: usize) -> usize {
-    const MOST: usize = 256;
     let count = 1 << left.ilog2();
     if count < MOST { count } else { MOST }
 }
 
-/// The statements that name all `keys` behind `IN`, each with its values.
+/// The statements that name all `keys` behind `IN`, each with its values. The last key is named again up to a power of two,
+/// so that only a few texts have to be prepared.
 fn among(head: &str, first: &[Value], keys: &[Value]) -> Vec<(SqlStr, Vec<Value>)> {
-    let mut statements = Vec::new();
-    let mut left = keys;
-    while !left.is_empty() {
-        let (these, rest) = left.split_at(together(left.len()));
-        let numbers: Vec<String> = (0..these.len()).map(|at| format!("${}", first.len() + at + 1)).collect();
+    let statements = keys.chunks(MOST).map(|these| {
+        let again = these.len().next_power_of_two() - these.len();
+        let again = these.last().into_iter().cycle().take(again);
+        let values: Vec<Value> = first.iter().chain(these).chain(again).cloned().collect();
+        let numbers: Vec<String> = (first.len()..values.len()).map(|at| format!("${}", at + 1)).collect();
         let sql = format!("{head} IN ({})", numbers.join(", "));
-        statements.push((AssertSqlSafe(sql).into_sql_str(), [first, these].concat()));
-        left = rest;
-    }
-    statements
+        (AssertSqlSafe(sql).into_sql_str(), values)
+    });
+    statements.collect()
 }

@@ -1,13 +1,14 @@
 //! A team's bids as they are listed: each with its newest version, what it got last and what it cost. All are index
 //! reads, however many bids there are or ever were.
 
+use common::api::BidCounts;
 use common::chips::Chips;
 use common::ids::{BidId, ChipTypeId, PoolId, TeamId, UserId};
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
 use market::snapshot::Alternative;
 
-use super::bids::{BidVersion, columns, from_row as version_from_row};
+use super::bids::{BidVersion, columns, count_open, from_row as version_from_row};
 use super::db::{Row, Tx, values};
 use super::results::{BidResult, OverQuota, bid_result_columns, bid_result_from_row};
 use crate::error::AppError;
@@ -43,8 +44,7 @@ pub struct QueuePlace {
 }
 
 /// The columns of a listed bid: `bid_version` as `v`, `bid` as `b`, who placed it as `u`, its cost as `k`, the cycle of its
-/// end as `e`; then
-/// its result as `r` with the start of that cycle.
+/// end as `e`; then its result as `r` with the start of that cycle.
 macro_rules! listed {
     ($from:literal, $rest:literal) => {
         concat!(
@@ -184,18 +184,14 @@ pub(crate) async fn count_naming(tx: &mut Tx, chip_type: &ChipTypeId) -> Result<
     tx.row(SQL, values![pattern]).await?.map_or(Ok(0), |mut row| row.unsigned())
 }
 
-/// How many bids of a team's open queue stand up to a place; all of them where there is none.
-pub(crate) async fn count_up_to(
-    tx: &mut Tx,
-    team: &TeamId,
-    place: Option<&QueuePlace>,
-) -> Result<u64, AppError> {
+/// How many bids of a team's open queue stand up to a place.
+pub(crate) async fn count_up_to(tx: &mut Tx, team: &TeamId, place: &QueuePlace) -> Result<u64, AppError> {
     const SQL: &str = "SELECT COUNT(*) FROM bid_version v JOIN bid b ON b.number = v.bid \
          WHERE v.team = $1 AND v.superseded_cycle IS NULL AND v.state IN ('live', 'paused') AND v.position <= $2 \
          AND (v.position < $2 OR b.id <= $3) \
          AND NOT EXISTS (SELECT 1 FROM bid_version n WHERE n.bid = v.bid AND n.version > v.version)";
-    let (position, id) = place.map_or((u64::MAX >> 1, ""), |place| (place.position, place.id.as_str()));
-    tx.row(SQL, values![team.as_str(), position, id]).await?.map_or(Ok(0), |mut row| row.unsigned())
+    let values = values![team.as_str(), place.position, place.id.as_str()];
+    tx.row(SQL, values).await?.map_or(Ok(0), |mut row| row.unsigned())
 }
 
 /// Bids of a team that are over, last ended first, before an end and a bid's number; at most `limit`.
@@ -215,11 +211,18 @@ pub(crate) async fn ended(
     rows.iter_mut().map(listed_from_row).collect()
 }
 
-/// How many bids of a team are over.
-pub(crate) async fn count_ended(tx: &mut Tx, team: &TeamId) -> Result<u64, AppError> {
-    const SQL: &str = "SELECT COUNT(*) FROM bid_version \
-         WHERE team = $1 AND state IN ('cancelled', 'served', 'expired')";
-    tx.row(SQL, values![team.as_str()]).await?.map_or(Ok(0), |mut row| row.unsigned())
+/// How many bids of a team are open, how many are over, and which cycle is cleared next.
+pub(crate) async fn counts_and_next_cycle(tx: &mut Tx, team: &TeamId) -> Result<(BidCounts, u64), AppError> {
+    const SQL: &str = concat!(
+        "SELECT (",
+        count_open!("$1"),
+        "), (SELECT COUNT(*) FROM bid_version WHERE team = $1 AND state IN ('cancelled', 'served', 'expired')), \
+         (SELECT COALESCE(MAX(number), 0) + 1 FROM cycle)"
+    );
+    let row = tx.row(SQL, values![team.as_str()]).await?;
+    let mut row = row.ok_or_else(|| AppError::internal("a statement without a table gave no row"))?;
+    let counts = BidCounts { open: row.unsigned()?, ended: row.unsigned()? };
+    Ok((counts, row.unsigned()?))
 }
 
 /// The newest versions of a team's open bids that wait for the next cycle, ended ones among them.

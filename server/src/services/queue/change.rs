@@ -7,8 +7,9 @@ use common::ids::{BidId, TeamId};
 use common::instant::Instant;
 
 use super::super::Services;
-use super::super::bids::{self, POSITION_GAP};
+use super::super::bids;
 use super::super::changes::next_cycle;
+use super::super::placing::POSITION_GAP;
 use crate::error::AppError;
 use crate::policy::{Action, Viewer};
 use crate::store::Tx;

@@ -87,7 +87,7 @@ impl Services {
     ) -> Result<BidView, AppError> {
         let previewer = latest.previewer().await?;
         let now_queue = previewer.as_ref().and_then(|previewer| previewer.queue(&team.id));
-        let place = queue::count_up_to(tx, &team.id, Some(&bid.place())).await?;
+        let place = queue::count_up_to(tx, &team.id, &bid.place()).await?;
         let views = Views::new(latest, now_queue.as_ref(), next_cycle(tx).await?, self.now());
         Ok(views.view(bid, Some(place)))
     }

@@ -9,7 +9,6 @@ use market::snapshot;
 
 use super::super::Services;
 use super::super::audit::{Deed, Origin};
-use super::super::changes::next_cycle;
 use super::super::paging::no_cursor;
 use super::super::read::latest::Latest;
 use super::view::Views;
@@ -42,7 +41,7 @@ impl Services {
         let now_queue = previewer.as_ref().and_then(|previewer| previewer.queue(&team.id));
         let mut tx = self.store.read().await?;
         let page = Page::read(&mut tx, &team.id, &query).await?;
-        let views = Views::new(&latest, now_queue.as_ref(), next_cycle(&mut tx).await?, self.now());
+        let views = Views::new(&latest, now_queue.as_ref(), page.next_cycle, self.now());
         let places = page.first_place..;
         let view = |(bid, place): (ListedBid, u64)| {
             let place = (query.show == BidFilter::Open).then_some(place);
@@ -92,6 +91,8 @@ struct Page {
     /// The place of the first one in an open queue.
     first_place: u64,
     counts: BidCounts,
+    /// The cycle that is cleared next.
+    next_cycle: u64,
     next_cursor: Option<String>,
 }
 
@@ -104,7 +105,7 @@ impl Page {
                 let after = cursor.map(read_open_cursor).transpose()?;
                 if let Some(after) = &after {
                     // The bid at the cursor may have gone meanwhile; what still stands up to there counts.
-                    first_place = queue::count_up_to(tx, team, Some(after)).await? + 1;
+                    first_place = queue::count_up_to(tx, team, after).await? + 1;
                 }
                 queue::open(tx, team, after.as_ref(), PAGE + 1).await?
             }
@@ -119,11 +120,8 @@ impl Page {
             BidFilter::Open => open_cursor(&last.place()),
             BidFilter::Ended => format!("ended-{}-{}", last.written_at.0, last.version.number),
         });
-        let counts = BidCounts {
-            open: queue::count_up_to(tx, team, None).await?,
-            ended: queue::count_ended(tx, team).await?,
-        };
-        Ok(Self { bids, first_place, counts, next_cursor })
+        let (counts, next_cycle) = queue::counts_and_next_cycle(tx, team).await?;
+        Ok(Self { bids, first_place, counts, next_cycle, next_cursor })
     }
 }
 

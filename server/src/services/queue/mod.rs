@@ -14,7 +14,7 @@ mod terms;
 mod view;
 
 pub(in crate::services) use self::list::funds;
-pub(in crate::services) use self::place::Asked;
+pub(in crate::services) use self::place::{Asked, Placed, place_together};
 pub(in crate::services) use self::sealed::Looks;
 pub(in crate::services) use self::view::status_of;
 

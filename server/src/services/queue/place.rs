@@ -8,8 +8,9 @@ use common::instant::Instant;
 use common::money::MicroCredits;
 
 use super::super::Services;
-use super::super::bids::{self, NewBid};
+use super::super::bids::{self, NewBid, TERMS};
 use super::super::checks::Checks;
+use super::super::placing::Placing;
 use super::super::read::latest::Latest;
 use super::limits::Estimate;
 use super::terms;
@@ -74,14 +75,8 @@ impl Asked {
         tx: &mut Tx,
         by: &UserId,
     ) -> Result<Option<Placed>, AppError> {
-        let Self { estimate, mut checks, terms } = self;
-        let new = NewBid { id: estimate.bid.clone(), team: estimate.team.clone(), terms };
-        let Some(behind) = bids::behind(tx, &new).await? else { return Ok(None) };
-        if behind.has_hard_allowance {
-            estimate.check(tx, &mut checks, &new.terms).await?;
-        }
-        let version = bids::place_for(tx, estimate.now, by, (new, &behind), checks).await?;
-        Ok(Some(Placed { version, place: behind.open + 1, next_cycle: behind.next_cycle }))
+        let mut results = place_together(tx, vec![(self, by.clone())]).await?;
+        results.pop().unwrap_or(Ok(None))
     }
 
     /// Puts them in the place of what the bid says.
@@ -96,6 +91,50 @@ impl Asked {
     }
 }
 
+/// Places people's bids, each as if alone after those before it; none where the same request placed it before, which
+/// answers what it answered, also when its fields would be wrong by now.
+///
+/// # Errors
+/// `Unavailable`: the database does not take them; none is placed then. Of each bid: as of [`Asked::place`].
+pub(in crate::services) async fn place_together(
+    tx: &mut Tx,
+    asked: Vec<(Asked, UserId)>,
+) -> Result<Vec<Result<Option<Placed>, AppError>>, AppError> {
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let split = |(Asked { estimate, checks, terms }, by)| {
+        (NewBid { id: estimate.bid.clone(), team: estimate.team.clone(), terms }, (estimate, checks, by))
+    };
+    let (bids, askers): (Vec<NewBid>, Vec<(Estimate, Checks, UserId)>) = asked.into_iter().map(split).unzip();
+    let mut placing = Placing::begin(tx, &bids).await?;
+    let mut results = Vec::with_capacity(bids.len());
+    for (bid, asker) in bids.into_iter().zip(askers) {
+        results.push(place_one(tx, &mut placing, bid, asker).await);
+    }
+    placing.write(tx).await?;
+    Ok(results)
+}
+
+async fn place_one(
+    tx: &mut Tx,
+    placing: &mut Placing,
+    bid: NewBid,
+    (estimate, mut checks, by): (Estimate, Checks, UserId),
+) -> Result<Option<Placed>, AppError> {
+    let Some(request) = placing.new_request(&bid)? else { return Ok(None) };
+    if placing.has_hard_allowance(&bid.team) {
+        // What is left of it depends on the team's bids before this one.
+        placing.write(tx).await?;
+        estimate.check(tx, &mut checks, &bid.terms).await?;
+    }
+    placing.known().check_team(&mut checks, "", &bid.team);
+    placing.known().check_terms(&mut checks, TERMS, &bid.terms, &[]);
+    checks.finish()?;
+    let (version, place) = placing.add(bid, request, estimate.now, Some(by));
+    Ok(Some(Placed { version, place, next_cycle: placing.next_cycle() }))
+}
+
 impl Services {
     /// Places a bid at the end of its team's queue, from the next cycle on. The same request again changes nothing and
     /// answers the same.
@@ -106,11 +145,11 @@ impl Services {
     pub async fn place_bid(&self, viewer: &Viewer, bid: PlaceBid) -> Result<BidView, AppError> {
         let latest = self.latest().await?;
         let team = Self::team_for(&latest, viewer, Action::ChangeBids, &bid.team)?;
-        let (user, id, now) = (viewer.user.clone(), bid.id.clone(), self.now());
+        let (id, now) = (bid.id.clone(), self.now());
         let asked = Asked::new(&latest, &team, bid.id, now, bid.terms);
-        let work = self.writes.run_checked(move |tx| Box::pin(async move { asked.place(tx, &user).await }));
-        let placed = work.await?;
-        let Some(placed) = placed else { return self.bid_now(&team, &id).await };
+        let Some(placed) = self.writes.place(asked, viewer.user.clone()).await? else {
+            return self.bid_now(&team, &id).await;
+        };
         // All that there is to say of a bid that no cycle has seen.
         let (views, place) = (Views::new(&latest, None, placed.next_cycle, now), placed.place);
         Ok(views.view(placed.listed(now, viewer.name.clone()), Some(place)))

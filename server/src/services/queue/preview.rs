@@ -9,7 +9,7 @@ use common::money::MicroCredits;
 use market::{Change, Draft, Explanation, Preview, Previewer, PriceToWin};
 
 use super::super::Services;
-use super::super::bid_checks::{Known, check_terms};
+use super::super::bid_checks::Known;
 use super::super::bids::TERMS;
 use super::super::checks::Checks;
 use super::limits::Estimate;
@@ -97,7 +97,7 @@ async fn plan(
     let terms = terms::stored(terms);
     let kept = bids::newest(tx, &estimate.bid).await?.filter(|bid| bid.team == estimate.team);
     let kept = kept.map(|bid| bid.terms.alternatives).unwrap_or_default();
-    check_terms(tx, &mut Known::default(), &mut checks, TERMS, &terms, &kept).await?;
+    Known::of_terms(tx, [&terms].into_iter()).await?.check_terms(&mut checks, TERMS, &terms, &kept);
     estimate.check(tx, &mut checks, &terms).await?;
     checks.finish()?;
     let waiting = queue::waiting(tx, &estimate.team).await?;
