@@ -169,16 +169,21 @@ mod tests {
         work
     }
 
-    /// A write of one row, which may be refused before it or fail after it.
+    /// A write of one row, which may be refused before it or fail after it. One in two answers with its row.
     fn write(mark: u8, marked: bool, [refused, failed]: [bool; 2]) -> (Box<dyn Waiting>, Answer) {
         const SQL: &str = "INSERT INTO spent_sign_in (mark, ends_at) VALUES ($1, 0)";
+        const ANSWERING: &str = "INSERT INTO spent_sign_in (mark, ends_at) VALUES ($1, 0) RETURNING ends_at";
         let (answer, answered) = oneshot::channel();
         let work = for_any_tx(move |tx| {
             Box::pin(async move {
                 if refused {
                     return Err(AppError::conflict("it was refused"));
                 }
-                tx.execute(SQL, values![[mark; 32]]).await?;
+                if mark.is_multiple_of(2) {
+                    tx.row(ANSWERING, values![[mark; 32]]).await?;
+                } else {
+                    tx.execute(SQL, values![[mark; 32]]).await?;
+                }
                 if failed { Err(AppError::conflict("it failed")) } else { Ok(()) }
             })
         });
@@ -219,8 +224,10 @@ mod tests {
     #[tokio::test]
     async fn a_checked_write_that_fails_in_the_middle_takes_its_transaction_with_it() {
         let (well, failed) = ([false, false], [false, true]);
-        let writes = vec![write(1, true, well), write(2, false, failed), write(3, true, well)];
-        assert_eq!(outcome(writes).await, (vec![false, false, false], 0));
-        assert_eq!(outcome(vec![write(1, false, failed)]).await, (vec![false], 0), "alone as well");
+        for mark in [2, 3] {
+            let writes = vec![write(1, true, well), write(mark, false, failed), write(5, true, well)];
+            assert_eq!(outcome(writes).await, (vec![false, false, false], 0), "write {mark}");
+            assert_eq!(outcome(vec![write(mark, false, failed)]).await, (vec![false], 0), "{mark} alone");
+        }
     }
 }

@@ -262,6 +262,8 @@ impl Tx {
         sql: SqlStr,
         values: impl IntoIterator<Item = Value> + Send,
     ) -> Result<Vec<Row>, AppError> {
+        // A write answers with rows only by this word.
+        self.writes += u64::from(sql.as_str().contains("RETURNING"));
         Ok(match &mut self.inner {
             Inner::Sqlite(held) => {
                 let rows = run!(held, sqlx::sqlite::SqliteArguments, sql, values, fetch_all);
