@@ -44,6 +44,7 @@ macro_rules! steps {
             32 "0032" "cuts",
             40 "0040" "planner",
             50 "0050" "list_price",
+            51 "0051" "pool_alerts",
         )
     };
 }
