@@ -45,6 +45,7 @@ macro_rules! steps {
             40 "0040" "planner",
             50 "0050" "list_price",
             51 "0051" "pool_alerts",
+            52 "0052" "what_if_jobs",
         )
     };
 }
