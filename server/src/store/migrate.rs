@@ -46,6 +46,7 @@ macro_rules! steps {
             50 "0050" "list_price",
             51 "0051" "pool_alerts",
             52 "0052" "what_if_jobs",
+            53 "0053" "plan_forecast",
         )
     };
 }
