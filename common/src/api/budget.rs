@@ -179,7 +179,6 @@ pub struct MonthBudget {
     /// Shares of the allowance that were reached, in the order they were.
     pub alerts: Vec<AllowanceAlert>,
     /// Shares of the pool's allowance that were reached in the pool's own period, in the order they were.
-    #[serde(default)]
     pub pool_alerts: Vec<AllowanceAlert>,
 }
 
