@@ -1,8 +1,8 @@
 //! A team's budget: what it has, what it may spend, how the month goes, and how it came to that.
 
 use common::api::{
-    AllowanceLevel, AllowancePeriod, AllowanceView, BudgetHistory, BudgetView, CapLimit, Carry, MonthBudget,
-    Runway, Span, SpendingCap,
+    AllowanceAlert, AllowanceLevel, AllowancePeriod, AllowanceView, BudgetHistory, BudgetView, CapLimit,
+    Carry, MonthBudget, Runway, Span, SpendingCap,
 };
 use common::ids::TeamId;
 use common::money::MicroCredits;
@@ -212,8 +212,9 @@ fn month(budget: &BudgetView, sets_allowance: bool) -> AnyView {
         </p>
         <p class="quiet">{forecast_method(month)}</p>
         <p>{allowance_rule(month.allowance.as_ref())}</p>
+        {alerts("Alerts of this period, each told once", &month.alerts)}
         {month.pool_allowance.map(|above| pool_rule(&above))}
-        {alerts(month)}
+        {alerts("Alerts of the pool's period, each told once", &month.pool_alerts)}
         <p>
             <a href=statements>"Statements of the team"</a>
         </p>
@@ -254,8 +255,7 @@ fn carry_rule(allowance: &AllowanceView) -> String {
 
 /// The allowance of the pool, in words.
 fn pool_rule(above: &AllowanceView) -> AnyView {
-    let kind =
-        if above.hard { "hard: bids of all its teams stop at 100 %" } else { "soft: it stops nothing" };
+    let kind = if above.hard { "hard: bids of all its teams stop at 100 %" } else { "soft: alert only" };
     view! {
         <p>
             {format!(
@@ -332,12 +332,11 @@ fn forecast_method(month: &MonthBudget) -> String {
     )
 }
 
-fn alerts(month: &MonthBudget) -> AnyView {
-    if month.alerts.is_empty() {
+fn alerts(caption: &'static str, alerts: &[AllowanceAlert]) -> AnyView {
+    if alerts.is_empty() {
         return ().into_any();
     }
-    let rows = month
-        .alerts
+    let rows = alerts
         .iter()
         .map(|alert| {
             view! {
@@ -355,7 +354,7 @@ fn alerts(month: &MonthBudget) -> AnyView {
         .collect_view();
     view! {
         <table>
-            <caption>"Alerts of this period, each told once"</caption>
+            <caption>{caption}</caption>
             <thead>
                 <tr>
                     <th scope="col">"Reached"</th>

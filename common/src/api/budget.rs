@@ -178,6 +178,8 @@ pub struct MonthBudget {
     pub binds: Option<AllowanceLevel>,
     /// Shares of the allowance that were reached, in the order they were.
     pub alerts: Vec<AllowanceAlert>,
+    /// Shares of the pool's allowance that were reached in the pool's own period, in the order they were.
+    pub pool_alerts: Vec<AllowanceAlert>,
 }
 
 /// What a month will have cost at its end: what is spent, and the rate of the last days for the rest of it.

@@ -4,7 +4,7 @@ use candle_core::Result;
 use serde::{Deserialize, Serialize};
 
 use super::baselines::{EarliestDeadline, FirstCome, Lara, Oracle, Uniform};
-use super::greedy::{Foreseeing, Greedy, Teacher};
+use super::greedy::{Foreseeing, Greedy};
 use super::laira::Laira;
 use super::mara::{Mara, Trained};
 use super::simulation::Setting;
@@ -77,7 +77,7 @@ impl Rule {
             Self::Laira => Box::new(Laira::default()),
             Self::Foreseeing => Box::new(Foreseeing::new(&trained.predictor)),
             Self::Greedy => Box::new(Greedy::new(&trained.predictor)),
-            Self::Teacher => Box::new(Teacher::new(&trained.predictor)),
+            Self::Teacher => Box::new(Greedy::teacher(&trained.predictor)),
             Self::Mara => Box::new(Mara::new(&trained.policy, &trained.predictor)),
             Self::Oracle => Box::new(Oracle),
         }

@@ -17,7 +17,10 @@ const SWITCH: f64 = 1.02;
 /// A job gets no more nodes than its need takes in this tick with this probability.
 const ENOUGH: f64 = 0.95;
 
-/// The choices of the [`Teacher`].
+/// What so many nodes are worth to a job.
+type Measure = fn(&Outlook, usize) -> f64;
+
+/// The choices of [`Greedy::teacher`].
 pub(super) fn lesson(now: &Simulation, needs: &[Need], state: &State) -> Vec<usize> {
     choices(now, needs, state, Outlook::merit)
 }
@@ -28,7 +31,7 @@ fn per_node_tick(outlook: &Outlook, nodes: usize) -> f64 {
 }
 
 /// The choice of each node, as places among the state's jobs; beyond them for none.
-fn choices(now: &Simulation, needs: &[Need], state: &State, worth: fn(&Outlook, usize) -> f64) -> Vec<usize> {
+fn choices(now: &Simulation, needs: &[Need], state: &State, measure: Measure) -> Vec<usize> {
     let per_node = now.setting.data_per_node;
     let mut offers: Vec<(f64, usize, usize)> = Vec::new();
     for (at, place) in state.places.iter().enumerate() {
@@ -36,7 +39,7 @@ fn choices(now: &Simulation, needs: &[Need], state: &State, worth: fn(&Outlook, 
         let outlook = Outlook::new(need, job.ticks_left(now.tick), per_node);
         let mut best = (0.0, 0);
         for nodes in (1..=MOST).filter(|nodes| outlook.finish[*nodes] >= HOPELESS) {
-            let worth = worth(&outlook, nodes);
+            let worth = measure(&outlook, nodes);
             if worth > best.0 * SWITCH {
                 best = (worth, nodes);
             }
@@ -59,13 +62,20 @@ fn choices(now: &Simulation, needs: &[Need], state: &State, worth: fn(&Outlook, 
 pub struct Greedy<'a> {
     predictor: &'a NeedNet,
     needs: Needs,
+    measure: Measure,
 }
 
 impl<'a> Greedy<'a> {
-    /// With a predictor.
+    /// The plain one, with a predictor: it goes by the probability to end in time per node-tick.
     #[must_use]
     pub fn new(predictor: &'a NeedNet) -> Self {
-        Self { predictor, needs: Needs::default() }
+        Self { predictor, needs: Needs::default(), measure: per_node_tick }
+    }
+
+    /// The one that weighs doubt and haste as well ([`Outlook::merit`]): the teacher of the policy's warm start.
+    #[must_use]
+    pub fn teacher(predictor: &'a NeedNet) -> Self {
+        Self { measure: Outlook::merit, ..Self::new(predictor) }
     }
 }
 
@@ -73,31 +83,15 @@ impl Allocator for Greedy<'_> {
     fn allocate(&mut self, now: &Simulation) -> Result<Vec<usize>> {
         let needs = self.needs.of(self.predictor, now)?;
         let state = State::new(now, &needs);
-        Ok(state.shares(&choices(now, &needs, &state, per_node_tick), now.active.len()))
-    }
-}
-
-/// The greedy that weighs doubt and haste as well ([`Outlook::merit`]): the teacher of the policy's warm start.
-pub struct Teacher<'a>(Greedy<'a>);
-
-impl<'a> Teacher<'a> {
-    /// With a predictor.
-    #[must_use]
-    pub fn new(predictor: &'a NeedNet) -> Self {
-        Self(Greedy::new(predictor))
-    }
-}
-
-impl Allocator for Teacher<'_> {
-    fn allocate(&mut self, now: &Simulation) -> Result<Vec<usize>> {
-        let needs = self.0.needs.of(self.0.predictor, now)?;
-        let state = State::new(now, &needs);
-        Ok(state.shares(&lesson(now, &needs, &state), now.active.len()))
+        Ok(state.shares(&choices(now, &needs, &state, self.measure), now.active.len()))
     }
 }
 
 /// Moore and Hodgson's rule, as in LARA, with the same predictor: what foreseeing alone brings.
-pub struct Foreseeing<'a>(Greedy<'a>);
+pub struct Foreseeing<'a> {
+    predictor: &'a NeedNet,
+    needs: Needs,
+}
 
 /// The demand that Moore and Hodgson's rule plans with is enough with this probability.
 const PLANNED: f64 = 0.7;
@@ -106,13 +100,13 @@ impl<'a> Foreseeing<'a> {
     /// With a predictor.
     #[must_use]
     pub fn new(predictor: &'a NeedNet) -> Self {
-        Self(Greedy::new(predictor))
+        Self { predictor, needs: Needs::default() }
     }
 }
 
 impl Allocator for Foreseeing<'_> {
     fn allocate(&mut self, now: &Simulation) -> Result<Vec<usize>> {
-        let needs = self.0.needs.of(self.0.predictor, now)?;
+        let needs = self.needs.of(self.predictor, now)?;
         Ok(super::baselines::plan(now, |place, _| needs[place].quantile(PLANNED)))
     }
 }

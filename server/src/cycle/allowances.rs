@@ -13,19 +13,19 @@ use common::instant::Instant;
 use super::state::MarketState;
 use crate::error::AppError;
 use crate::services::periods::Calendar;
-use crate::services::usable::{Owner, Usable};
+use crate::services::usable::Usable;
 use crate::store::Tx;
-use crate::store::allowances::{self, ALERT_PERCENTS, Alert};
+use crate::store::allowances::{self, ALERT_PERCENTS, Alert, Owner};
 use crate::store::entities::Organisation;
 
 /// Allowances that are in force. Who has none is not in them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowances {
     teams: BTreeMap<TeamId, Told>,
-    pools: BTreeMap<PoolId, Usable>,
+    pools: BTreeMap<PoolId, Told>,
 }
 
-/// A team's allowance.
+/// An allowance and what was told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Told {
     usable: Usable,
@@ -37,6 +37,14 @@ impl Told {
     fn has_reached(&self, percent: u32) -> bool {
         let (spent, limit) = (i128::from(self.usable.spent.0), i128::from(self.usable.limit().0));
         spent * 100 >= limit * i128::from(percent)
+    }
+
+    /// The shares that are reached and were not told yet; they are now.
+    fn tell(&mut self) -> Vec<u32> {
+        let reached = |percent: &u32| *percent > self.percent && self.has_reached(*percent);
+        let due: Vec<u32> = ALERT_PERCENTS.into_iter().filter(reached).collect();
+        self.percent = due.last().copied().unwrap_or(self.percent);
+        due
     }
 }
 
@@ -53,14 +61,11 @@ pub(crate) async fn load(
     let mut allowances = Allowances::default();
     for (owner, rule) in allowances::rules(tx, cycle, at).await? {
         let usable = Usable::load(tx, &calendar, (&owner, rule), booked(at), spent_to).await?;
+        let told = Told { usable, percent: 0 };
         match owner {
-            Owner::Team(team) => {
-                allowances.teams.insert(team, Told { usable, percent: 0 });
-            }
-            Owner::Pool(pool) => {
-                allowances.pools.insert(pool, usable);
-            }
-        }
+            Owner::Team(team) => allowances.teams.insert(team, told),
+            Owner::Pool(pool) => allowances.pools.insert(pool, told),
+        };
     }
     Ok(allowances)
 }
@@ -89,41 +94,36 @@ impl MarketState {
 impl Allowances {
     /// Counts what an accounting step charged a team.
     pub(super) fn count_charge(&mut self, team: &TeamId, pool: &PoolId, amount: i64) {
-        let of_team = self.teams.get_mut(team).map(|told| &mut told.usable);
-        for usable in of_team.into_iter().chain(self.pools.get_mut(pool)) {
-            usable.spent.0 = usable.spent.0.saturating_add(amount);
+        for told in self.teams.get_mut(team).into_iter().chain(self.pools.get_mut(pool)) {
+            let spent = &mut told.usable.spent;
+            spent.0 = spent.0.saturating_add(amount);
         }
     }
 
     /// Nothing more may be bid by a team: its own hard allowance or its pool's is used up.
     pub(super) fn is_over(&self, team: &TeamId, pool: &PoolId) -> bool {
-        let own = self.teams.get(team).map(|told| &told.usable);
-        own.into_iter().chain(self.pools.get(pool)).any(Usable::is_over)
+        self.teams.get(team).into_iter().chain(self.pools.get(pool)).any(|told| told.usable.is_over())
     }
 
     fn turn_to(&mut self, calendar: &Calendar, at: Instant) -> Result<(), AppError> {
-        for told in self.teams.values_mut() {
+        for told in self.teams.values_mut().chain(self.pools.values_mut()) {
             if told.usable.turn_to(calendar, at)? {
                 told.percent = 0;
             }
-        }
-        for usable in self.pools.values_mut() {
-            usable.turn_to(calendar, at)?;
         }
         Ok(())
     }
 
     fn due(&mut self, cycle: u64, at: Instant) -> Vec<Alert> {
+        let teams = self.teams.iter_mut().map(|(team, told)| (Owner::Team(team.clone()), told));
+        let pools = self.pools.iter_mut().map(|(pool, told)| (Owner::Pool(pool.clone()), told));
         let mut alerts = Vec::new();
-        for (team, told) in &mut self.teams {
-            for percent in ALERT_PERCENTS {
-                if percent > told.percent && told.has_reached(percent) {
-                    told.percent = percent;
-                    let (amount, spent) = (told.usable.limit(), told.usable.spent);
-                    let month_starts_at = told.usable.period.starts_at;
-                    let team = team.clone();
-                    alerts.push(Alert { team, month_starts_at, amount, percent, spent, cycle, fired_at: at });
-                }
+        for (owner, told) in teams.chain(pools) {
+            for percent in told.tell() {
+                let (amount, spent) = (told.usable.limit(), told.usable.spent);
+                let period_starts_at = told.usable.period.starts_at;
+                let owner = owner.clone();
+                alerts.push(Alert { owner, period_starts_at, amount, percent, spent, cycle, fired_at: at });
             }
         }
         alerts

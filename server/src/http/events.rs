@@ -182,7 +182,10 @@ impl Follower {
             Some(1) => self.ready.push_back(("cycle", clock.clone())),
             Some(missed) if missed <= MAX_REPLAYED => self.replay(last, &clock).await,
             // More than that, or a number from the future: the database is another one than before.
-            Some(_) | None => self.ready.push_back(("reset", clock.clone())),
+            Some(_) | None => {
+                metrics::counter!(RESUMED).increment(1);
+                self.ready.push_back(("reset", clock.clone()));
+            }
         }
         if stale != self.told_stale {
             self.told_stale = stale;

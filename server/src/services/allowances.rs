@@ -3,8 +3,9 @@
 //! A pool's allowance stands above those of its teams: what a team may spend is the least of both. The allowances of its teams
 //! sum to no more than it, unless it says that they may.
 
-use common::api::{AllowancePeriod, Carry};
+use common::api::{AllowanceAlert, AllowancePeriod, Carry};
 use common::ids::{PoolId, TeamId};
+use common::instant::Instant;
 use common::money::MicroCredits;
 
 use super::Services;
@@ -15,11 +16,11 @@ use super::checks::Checks;
 use super::organisation::newest_setup;
 use super::periods::Calendar;
 use super::read::Latest;
-use super::usable::{Owner, Rule, Usable};
+use super::usable::{Rule, Usable};
 use super::version::check_version;
 use crate::error::AppError;
 use crate::policy::{Action, Object};
-use crate::store::allowances::{Allowance, PoolAllowance, newest_of_pool};
+use crate::store::allowances::{Alert, Allowance, Owner, PoolAllowance, alerts_since, newest_of_pool, rules};
 use crate::store::entities::{self, Team};
 use crate::store::results::last_cycle;
 use crate::store::{Tx, budget};
@@ -55,6 +56,21 @@ impl Services {
     /// `Unavailable`: the database does not answer.
     pub async fn pool_allowance(&self, pool: &PoolId) -> Result<PoolAllowance, AppError> {
         newest_pool_allowance(&mut self.store.read().await?, pool).await
+    }
+
+    /// The shares of a pool's allowance that were reached in its period in force, oldest first.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn pool_alerts(&self, pool: &PoolId) -> Result<Vec<AllowanceAlert>, AppError> {
+        let (settings, clock) = (self.market().latest().await?, self.market().clock());
+        let calendar = Calendar::new(&settings.setup.organisation.time_zone)?;
+        let owner = Owner::Pool(pool.clone());
+        let mut tx = self.store.read().await?;
+        let rules = rules(&mut tx, clock.cycle, clock.cleared_at).await?;
+        let Some((_, rule)) = rules.into_iter().find(|(of, _)| *of == owner) else { return Ok(Vec::new()) };
+        let period = calendar.period(rule.kind(), clock.cleared_at)?;
+        alerts(&mut tx, &owner, period.starts_at).await
     }
 
     /// Sets or takes away a team's allowance, from the next cycle on. Nothing is carried into its first period.
@@ -170,6 +186,22 @@ impl Services {
         check_least(checks, asked, InUse { spent, held: MicroCredits(held.unwrap_or(i64::MAX)) });
         Ok(())
     }
+}
+
+/// The alerts of an allowance in its periods since an instant, as they are shown.
+pub(super) async fn alerts(
+    tx: &mut Tx,
+    owner: &Owner,
+    since: Instant,
+) -> Result<Vec<AllowanceAlert>, AppError> {
+    let view = |alert: Alert| AllowanceAlert {
+        percent: alert.percent,
+        amount: alert.amount,
+        spent: alert.spent,
+        cycle: alert.cycle,
+        at: alert.fired_at,
+    };
+    Ok(alerts_since(tx, owner, since).await?.into_iter().map(view).collect())
 }
 
 /// A hard allowance must not lie below what is used of it and what the chips in use will be charged.

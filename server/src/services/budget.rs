@@ -1,8 +1,8 @@
 //! A team's budget: what it has, earns, spends and may spend, with the figures that each number is made of.
 
 use common::api::{
-    AllowanceAlert, AllowanceLevel, AllowanceView, BudgetHistory, BudgetPoint, BudgetView, Burn, CapLimit,
-    Forecast, MarketClock, MonthBudget, Runway, RunwayWarning, Span, SpendingCap,
+    AllowanceLevel, AllowanceView, BudgetHistory, BudgetPoint, BudgetView, Burn, CapLimit, Forecast,
+    MarketClock, MonthBudget, Runway, RunwayWarning, Span, SpendingCap,
 };
 use common::ids::TeamId;
 use common::instant::Instant;
@@ -10,14 +10,15 @@ use common::money::MicroCredits;
 use jiff::ToSpan as _;
 
 use super::Services;
+use super::allowances::alerts;
 use super::finance::range::Range;
 use super::organisation::newest_setup;
 use super::periods::{Calendar, PeriodKind};
 use super::read::Latest;
-use super::usable::{Owner, Usable};
+use super::usable::Usable;
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
-use crate::store::allowances::{alerts_since, charged, rules};
+use crate::store::allowances::{Owner, charged, rules};
 use crate::store::entities::{Organisation, Team};
 use crate::store::history::{seconds_between, step_start};
 use crate::store::ledger::TransferKind;
@@ -173,7 +174,11 @@ async fn month(
     let period = Range::around(&calendar, kind, now)?;
     let bounds = (period.starts_at, period.ends_at);
     let spent = charged(tx, &team.id, bounds, clock.cycle).await?;
-    let alerts = alerts_since(tx, &team.id, period.starts_at).await?;
+    let told = alerts(tx, &Owner::Team(team.id.clone()), period.starts_at).await?;
+    let told_of_pool = match &of_pool {
+        Some(above) => alerts(tx, &Owner::Pool(team.pool.clone()), above.period.starts_at).await?,
+        None => Vec::new(),
+    };
     let first = budget::first_cycle_at(tx).await?.unwrap_or(now);
     let since = forecast_since(&calendar, now)?.max(first);
     let basis_spent = charged(tx, &team.id, (since, now), clock.cycle).await?;
@@ -191,16 +196,8 @@ async fn month(
         pool_allowance,
         usable: least.map(|(left, _)| left),
         binds: least.map(|(_, level)| level),
-        alerts: alerts
-            .into_iter()
-            .map(|alert| AllowanceAlert {
-                percent: alert.percent,
-                amount: alert.amount,
-                spent: alert.spent,
-                cycle: alert.cycle,
-                at: alert.fired_at,
-            })
-            .collect(),
+        alerts: told,
+        pool_alerts: told_of_pool,
     })
 }
 

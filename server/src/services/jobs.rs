@@ -15,14 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::Services;
 use super::exports::{ExportRequest, Progress, Scope};
-use super::reconcile;
+use super::{reconcile, what_if};
 use crate::error::{AppError, ErrorKind};
 use crate::policy::{Action, Object, Viewer};
+use crate::store::Tx;
 use crate::store::jobs::{self, End, Job, Reached};
 
 /// The kinds of jobs, as they are stored.
 pub(super) const EXPORT: &str = "export";
 pub(super) const RECONCILIATION: &str = "reconciliation";
+pub(super) const WHAT_IF: &str = "what_if";
 
 /// Jobs of one person that wait or run at most.
 const MOST_OPEN: u64 = 5;
@@ -89,9 +91,25 @@ impl Services {
         request: &impl serde::Serialize,
         expected_rows: u64,
     ) -> Result<JobView, AppError> {
+        let id = self.ids.new_id(self.now());
+        let mut tx = self.store.write().await?;
+        let job = self.write_job(&mut tx, viewer, (id, kind), (title, expected_rows), request).await?;
+        tx.commit().await?;
+        Ok(view(&job))
+    }
+
+    /// Writes a job that waits for its turn.
+    pub(super) async fn write_job(
+        &self,
+        tx: &mut Tx,
+        viewer: &Viewer,
+        (id, kind): (String, &str),
+        (title, expected_rows): (String, u64),
+        request: &impl serde::Serialize,
+    ) -> Result<Job, AppError> {
         let now = self.now();
         let job = Job {
-            id: self.ids.new_id(now),
+            id,
             kind: kind.to_owned(),
             user: viewer.user.clone(),
             user_name: viewer.name.clone(),
@@ -106,15 +124,13 @@ impl Services {
             result: None,
             error: None,
         };
-        let mut tx = self.store.write().await?;
-        if jobs::open_of(&mut tx, &viewer.user).await? >= MOST_OPEN {
+        if jobs::open_of(tx, &viewer.user).await? >= MOST_OPEN {
             return Err(AppError::conflict(format!(
                 "{MOST_OPEN} of your jobs wait or run already; wait for one to end, or cancel one"
             )));
         }
-        jobs::insert(&mut tx, &job).await?;
-        tx.commit().await?;
-        Ok(view(&job))
+        jobs::insert(tx, &job).await?;
+        Ok(job)
     }
 
     /// The viewer's newest jobs that make files, newest first.
@@ -326,6 +342,7 @@ impl Worker {
         match job.kind.as_str() {
             EXPORT => self.write_export(job, path, gauge).await,
             RECONCILIATION => reconcile::run(&self.services.store, job, gauge).await,
+            WHAT_IF => what_if::run(&self.services, job, gauge).await,
             kind => Err(AppError::internal(format!("a job of the unknown kind {kind:?}"))),
         }
     }

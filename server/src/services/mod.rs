@@ -61,8 +61,6 @@ pub struct Services {
     writes: Writes,
     /// How many previews are computed at once.
     previews: Arc<Semaphore>,
-    /// What-ifs that are computed in the background.
-    what_ifs: what_if::Runs,
     /// Looks at sealed bids that are in the audit log.
     looks: queue::Looks,
     /// A run of the lab was started or cancelled.
@@ -75,8 +73,8 @@ impl Services {
     pub fn new(store: Store, clock: Arc<dyn Clock>, ids: IdSource, market: Arc<MarketReader>) -> Self {
         let writes = Writes::new(store.clone());
         let previews = Arc::new(Semaphore::new(PREVIEWS_AT_ONCE));
-        let (what_ifs, looks) = (what_if::Runs::default(), queue::Looks::default());
-        Self { store, clock, ids, market, writes, previews, what_ifs, looks, lab_wanted: Notify::new() }
+        let looks = queue::Looks::default();
+        Self { store, clock, ids, market, writes, previews, looks, lab_wanted: Notify::new() }
     }
 
     /// The market as it is read by everybody who is signed in.

@@ -5,23 +5,13 @@
 //! allowance begins with nothing carried over.
 
 use common::api::{AllowancePeriod, AllowanceView, Carry};
-use common::ids::{PoolId, TeamId};
 use common::instant::Instant;
 use common::money::MicroCredits;
 
 use super::periods::{Calendar, Period, PeriodKind};
 use crate::error::AppError;
 use crate::store::Tx;
-use crate::store::allowances::{charged, charged_in_pool};
-
-/// Whose allowance it is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Owner {
-    /// A team's.
-    Team(TeamId),
-    /// The teams of a pool together.
-    Pool(PoolId),
-}
+use crate::store::allowances::{Owner, charged, charged_in_pool};
 
 /// What an allowance says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,10 +9,19 @@ use serde::Serialize;
 use super::db::{Row, Tx, Value, values};
 use super::entities::{Versioned, versioned};
 use crate::error::AppError;
-use crate::services::usable::{Owner, Rule};
+use crate::services::usable::Rule;
 
 /// The shares of an allowance, in percent, that are told once each when they are reached.
 pub const ALERT_PERCENTS: [u32; 4] = [50, 75, 90, 100];
+
+/// Whose allowance it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// A team's.
+    Team(TeamId),
+    /// The teams of a pool together.
+    Pool(PoolId),
+}
 
 /// What a team may spend in each period of the organisation's zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -176,15 +185,15 @@ pub(crate) async fn charged_in_pool(
 /// A share of an allowance that was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// The team.
-    pub team: TeamId,
-    /// Start of the month.
-    pub month_starts_at: Instant,
-    /// The allowance at that time.
+    /// Whose allowance it is.
+    pub owner: Owner,
+    /// Start of the period.
+    pub period_starts_at: Instant,
+    /// The allowance at that time, with what was carried into the period.
     pub amount: MicroCredits,
     /// The share, one of [`ALERT_PERCENTS`].
     pub percent: u32,
-    /// What was spent in the month by then.
+    /// What was spent in the period by then.
     pub spent: MicroCredits,
     /// The cycle in which it was reached.
     pub cycle: u64,
@@ -214,29 +223,40 @@ pub async fn charged(
 
 /// Stores alerts; one that was fired before stays as it was.
 pub(crate) async fn insert_alerts(tx: &mut Tx, alerts: &[Alert]) -> Result<(), AppError> {
-    const SQL: &str = "INSERT INTO allowance_alert (team, month_starts_at, amount, percent, spent, cycle, fired_at) \
+    const TEAM: &str = "INSERT INTO allowance_alert (team, month_starts_at, amount, percent, spent, cycle, fired_at) \
         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (team, month_starts_at, amount, percent) DO NOTHING";
+    const POOL: &str = "INSERT INTO pool_allowance_alert (pool, period_starts_at, amount, percent, spent, cycle, fired_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (pool, period_starts_at, amount, percent) DO NOTHING";
     for alert in alerts {
-        let Alert { team, month_starts_at, amount, percent, spent, cycle, fired_at } = alert;
-        let values =
-            values![team.as_str(), month_starts_at.0, amount.0, *percent, spent.0, *cycle, fired_at.0];
-        tx.execute(SQL, values).await?;
+        let Alert { owner, period_starts_at, amount, percent, spent, cycle, fired_at } = alert;
+        let (sql, id) = match owner {
+            Owner::Team(team) => (TEAM, team.as_str()),
+            Owner::Pool(pool) => (POOL, pool.as_str()),
+        };
+        let values = values![id, period_starts_at.0, amount.0, *percent, spent.0, *cycle, fired_at.0];
+        tx.execute(sql, values).await?;
     }
     Ok(())
 }
 
-/// The alerts of a team since an instant, oldest first.
+/// The alerts of a team or a pool in its periods since an instant, oldest first.
 ///
 /// # Errors
 /// The database can't be read.
-pub async fn alerts_since(tx: &mut Tx, team: &TeamId, since: Instant) -> Result<Vec<Alert>, AppError> {
-    const SQL: &str = "SELECT team, month_starts_at, amount, percent, spent, cycle, fired_at FROM allowance_alert \
+pub async fn alerts_since(tx: &mut Tx, owner: &Owner, since: Instant) -> Result<Vec<Alert>, AppError> {
+    const TEAM: &str = "SELECT month_starts_at, amount, percent, spent, cycle, fired_at FROM allowance_alert \
         WHERE team = $1 AND month_starts_at >= $2 ORDER BY cycle, amount, percent";
-    let mut rows = tx.rows(SQL, values![team.as_str(), since.0]).await?;
+    const POOL: &str = "SELECT period_starts_at, amount, percent, spent, cycle, fired_at FROM pool_allowance_alert \
+        WHERE pool = $1 AND period_starts_at >= $2 ORDER BY cycle, amount, percent";
+    let (sql, id) = match owner {
+        Owner::Team(team) => (TEAM, team.as_str()),
+        Owner::Pool(pool) => (POOL, pool.as_str()),
+    };
+    let mut rows = tx.rows(sql, values![id, since.0]).await?;
     let alert = |row: &mut Row| {
         Ok(Alert {
-            team: row.id()?,
-            month_starts_at: Instant(row.int()?),
+            owner: owner.clone(),
+            period_starts_at: Instant(row.int()?),
             amount: MicroCredits(row.int()?),
             percent: row.small()?,
             spent: MicroCredits(row.int()?),

@@ -44,6 +44,9 @@ macro_rules! steps {
             32 "0032" "cuts",
             40 "0040" "planner",
             50 "0050" "list_price",
+            51 "0051" "pool_alerts",
+            52 "0052" "what_if_jobs",
+            53 "0053" "plan_forecast",
         )
     };
 }

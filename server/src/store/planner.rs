@@ -1,12 +1,14 @@
 //! Plans of training jobs: their versions with what they said, the losses that were reported, the bids that they placed.
 //!
-//! All rows are only added. A version carries its forecast, so that lists and sums over all plans read no losses.
+//! Rows are only added, but for what a plan says now: it is kept whole, so that lists and sums over all plans read no losses,
+//! and replaced with each version. A version keeps a few figures of it.
 
-use common::api::{PlanBidsPlaced, PlanForecast, PlanLoss, PlanTerms};
+use common::api::{ChipHoursBand, PlanBidsPlaced, PlanForecast, PlanLoss, PlanTerms, PlanVerdict};
 use common::ids::{BidId, PlanId, TeamId, UserId};
 use common::instant::Instant;
-use serde::Serialize;
+use common::money::MicroCredits;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::db::{Row, Tx, values};
 use crate::error::AppError;
@@ -20,6 +22,8 @@ pub(crate) struct StoredPlan {
     pub(crate) made_at: Instant,
     pub(crate) made_by: String,
     pub(crate) newest: PlanVersion,
+    /// What the newest version says.
+    pub(crate) forecast: PlanForecast,
 }
 
 /// A version of a plan.
@@ -28,10 +32,26 @@ pub(crate) struct PlanVersion {
     pub(crate) version: u64,
     pub(crate) terms: PlanTerms,
     pub(crate) closed: bool,
-    pub(crate) forecast: PlanForecast,
+    pub(crate) said: Said,
     pub(crate) written_at: Instant,
     /// Display name of who wrote it.
     pub(crate) written_by: String,
+}
+
+/// What stays of a forecast once there is a newer one.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Said {
+    pub(crate) losses: u64,
+    pub(crate) verdict: PlanVerdict,
+    pub(crate) remaining: ChipHoursBand,
+    pub(crate) spend_p50: MicroCredits,
+}
+
+impl From<&PlanForecast> for Said {
+    fn from(forecast: &PlanForecast) -> Self {
+        let PlanForecast { losses, verdict, remaining, spend_p50, .. } = *forecast;
+        Self { losses, verdict, remaining, spend_p50 }
+    }
 }
 
 /// Who writes, and when.
@@ -50,7 +70,7 @@ macro_rules! version_columns {
 
 macro_rules! plan_columns {
     () => {
-        concat!("p.number, p.id, p.team, p.made_at, p.made_by_name, ", version_columns!())
+        concat!("p.number, p.id, p.team, p.made_at, p.made_by_name, ", version_columns!(), ", f.forecast")
     };
 }
 
@@ -61,7 +81,8 @@ macro_rules! newest_of_plans {
             "SELECT ",
             plan_columns!(),
             " FROM plan p JOIN plan_version v ON v.plan = p.number AND v.version = \
-             (SELECT MAX(m.version) FROM plan_version m WHERE m.plan = p.number) ",
+             (SELECT MAX(m.version) FROM plan_version m WHERE m.plan = p.number) \
+             JOIN plan_forecast f ON f.plan = p.number ",
             $where
         )
     };
@@ -80,7 +101,7 @@ fn version_from_row(row: &mut Row) -> Result<PlanVersion, AppError> {
         version: row.unsigned()?,
         terms: from_json(&row.text()?)?,
         closed: row.flag()?,
-        forecast: from_json(&row.text()?)?,
+        said: from_json(&row.text()?)?,
         written_at: Instant(row.int()?),
         written_by: row.text()?,
     })
@@ -94,6 +115,7 @@ fn plan_from_row(mut row: Row) -> Result<StoredPlan, AppError> {
         made_at: Instant(row.int()?),
         made_by: row.text()?,
         newest: version_from_row(&mut row)?,
+        forecast: from_json(&row.text()?)?,
     })
 }
 
@@ -136,7 +158,7 @@ pub(crate) async fn insert(
     row.ok_or_else(|| AppError::internal("an inserted plan has no number"))?.unsigned()
 }
 
-/// Adds a version of a plan.
+/// Adds a version of a plan; its forecast is what the plan says from now on.
 pub(crate) async fn insert_version(
     tx: &mut Tx,
     by: &Writer,
@@ -146,8 +168,11 @@ pub(crate) async fn insert_version(
 ) -> Result<(), AppError> {
     const SQL: &str = "INSERT INTO plan_version (plan, version, terms, closed, forecast, written_at, written_by_name) \
         VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let (terms, forecast) = (json(terms)?, json(forecast)?);
-    tx.execute(SQL, values![plan, version, terms, closed, forecast, by.now.0, &*by.name]).await.map(drop)
+    const SAYS: &str = "INSERT INTO plan_forecast (plan, forecast) VALUES ($1, $2) \
+        ON CONFLICT (plan) DO UPDATE SET forecast = excluded.forecast";
+    let (terms, said) = (json(terms)?, json(&Said::from(forecast))?);
+    tx.execute(SQL, values![plan, version, terms, closed, said, by.now.0, &*by.name]).await?;
+    tx.execute(SAYS, values![plan, json(forecast)?]).await.map(drop)
 }
 
 /// The last versions of a plan, newest first.

@@ -10,6 +10,7 @@ use crate::error::AppError;
 /// A question as it is stored, with its answer where it has one.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredWhatIf {
+    pub(crate) number: u64,
     pub(crate) id: String,
     pub(crate) question: WhatIfQuestion,
     pub(crate) by: String,
@@ -22,20 +23,20 @@ pub(crate) type Answer = Result<Comparison, String>;
 
 macro_rules! columns {
     () => {
-        "w.id, w.question, w.user_name, w.asked_at, a.comparison, a.note FROM what_if w \
+        "w.number, w.id, w.question, w.user_name, w.asked_at, a.comparison, a.note FROM what_if w \
          LEFT JOIN what_if_answer a ON a.what_if = w.number"
     };
 }
 
 fn from_row(row: &mut Row) -> Result<StoredWhatIf, AppError> {
-    let (id, question) = (row.text()?, row.text()?);
+    let (number, id, question) = (row.unsigned()?, row.text()?, row.text()?);
     let (by, asked_at) = (row.text()?, Instant(row.int()?));
     let answer = match (row.optional_text()?, row.optional_text()?) {
         (Some(comparison), _) => Some(Ok(serde_json::from_str(&comparison).map_err(AppError::internal)?)),
         (None, note) => note.map(Err),
     };
     let question = serde_json::from_str(&question).map_err(AppError::internal)?;
-    Ok(StoredWhatIf { id, question, by, asked_at, answer })
+    Ok(StoredWhatIf { number, id, question, by, asked_at, answer })
 }
 
 /// Adds a question; the answer is its number, which is safe to choose here because there is one writer.

@@ -1,17 +1,18 @@
 //! Allowances of teams and pools: periods, what is carried over, which of them binds, and that cycles can be computed again.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use common::api::{AllowanceLevel, AllowancePeriod, BudgetView, CapLimit, Carry, Role, Span};
+use common::api::{AllowanceAlert, AllowanceLevel, AllowancePeriod, BudgetView, CapLimit, Carry, Role, Span};
 use common::money::MicroCredits;
-use server::cycle::rebuild;
+use server::clock::Clock as _;
+use server::cycle::{Clearing, clear_due, rebuild};
 use server::error::{AppError, ErrorKind};
 use server::services::audit::{Doer, Origin};
-use server::store::allowances::{Allowance, PoolAllowance};
+use server::store::allowances::{ALERT_PERCENTS, Allowance, Owner, PoolAllowance, alerts_since};
 
 use crate::app::TestApp;
 use crate::audit::viewer;
 use crate::finance::{into_december, is_proved, to_next_step};
-use crate::fixture::{self, credits};
+use crate::fixture::{self, START, credits};
 
 async fn allow(app: &TestApp, allowance: &Allowance) -> Result<(), AppError> {
     let admin = viewer("ada", &[Role::Admin]);
@@ -93,6 +94,49 @@ async fn t062_t067_t097_the_least_of_both_is_usable_and_a_pool_that_is_used_up_s
             assert_eq!((view.cap.binds, view.burn), (CapLimit::PoolAllowance, MicroCredits::ZERO), "{team}");
         }
         assert!(budget(&app, "ads").await.cap.cap.0 > 0, "another pool goes on");
+        is_proved(&app).await;
+    }
+}
+
+#[tokio::test]
+async fn t073_a_pools_allowance_fires_each_share_once_also_when_another_process_goes_on() {
+    for test in fixture::both().await {
+        let mut app = TestApp::with_bids_on(test).await;
+        to_next_step(&mut app).await;
+        let spent = budget(&app, "speech").await.month.spent.0 + budget(&app, "vision").await.month.spent.0;
+        // The next step costs about as much again: from 40 % to 80 % of this.
+        allow_pool(&app, &of_research(spent * 5 / 2, false, true)).await.unwrap();
+        app.clear().await;
+        assert!(budget(&app, "speech").await.month.pool_alerts.is_empty());
+        to_next_step(&mut app).await;
+        let month = budget(&app, "speech").await.month;
+        let above = month.pool_allowance.unwrap();
+        let percents: Vec<u32> = month.pool_alerts.iter().map(|alert| alert.percent).collect();
+        let reached = |percent: &u32| u64::from(*percent) <= above.used_percent;
+        let expected: Vec<u32> = ALERT_PERCENTS.into_iter().filter(reached).collect();
+        assert!(expected.len() >= 2, "{above:?}");
+        assert_eq!(percents, expected, "{above:?}");
+        let first = month.pool_alerts[0];
+        let told_at = |alert: &AllowanceAlert| (alert.spent, alert.amount, alert.cycle);
+        assert!(
+            month.pool_alerts.iter().all(|alert| told_at(alert) == (above.spent, above.limit, first.cycle))
+        );
+        assert!(month.alerts.is_empty(), "the team has no allowance of its own");
+        assert_eq!(budget(&app, "vision").await.month.pool_alerts, month.pool_alerts);
+        assert!(budget(&app, "ads").await.month.pool_alerts.is_empty(), "another pool");
+        // A new process knows nothing of what was told, and goes on beyond 100 %.
+        for _ in 0..2 {
+            app.clock.advance_seconds(600);
+            clear_due(&app.store.store, &mut Clearing::new(), app.clock.now()).await.unwrap().unwrap();
+        }
+        let mut tx = app.store.store.read().await.unwrap();
+        let owner = Owner::Pool("research".parse().unwrap());
+        let stored = alerts_since(&mut tx, &owner, START.plus_seconds(-40 * 86_400)).await.unwrap();
+        let percents: Vec<u32> = stored.iter().map(|alert| alert.percent).collect();
+        assert_eq!(percents, ALERT_PERCENTS, "{}: each once", app.store.name);
+        drop(tx);
+        let page = app.admin().open("/organisation/pools/research").await.body;
+        assert!(page.contains("Alerts of the allowance in this period") && page.contains("100 %"), "{page}");
         is_proved(&app).await;
     }
 }

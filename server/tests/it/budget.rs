@@ -13,7 +13,7 @@ use server::policy::{Membership, Viewer};
 use server::services::audit::{Doer, Origin};
 use server::services::version::version_of;
 use server::services::{ledger, ledger::Grant};
-use server::store::allowances::{Allowance, alerts_since};
+use server::store::allowances::{Allowance, Owner, alerts_since};
 
 use crate::app::{Answer, TestApp};
 use crate::audit::viewer;
@@ -209,7 +209,9 @@ async fn t073_one_charge_over_several_shares_fires_each_once_and_none_again_afte
         app.clock.advance_seconds(60);
         clear_due(&app.store.store, &mut Clearing::new(), app.clock.now()).await.unwrap().unwrap();
         let mut tx = app.store.store.read().await.unwrap();
-        let stored = alerts_since(&mut tx, &team("speech"), START.plus_seconds(-40 * 86_400)).await.unwrap();
+        let stored = alerts_since(&mut tx, &Owner::Team(team("speech")), START.plus_seconds(-40 * 86_400))
+            .await
+            .unwrap();
         assert_eq!(stored.len(), expected.len(), "none is fired again");
     }
 }

@@ -197,7 +197,7 @@ async fn what_is_wrong_with_a_request_is_named_by_its_field() {
 
 #[tokio::test]
 async fn history_refuses_to_be_changed() {
-    const CHANGES: [&str; 11] = [
+    const CHANGES: [&str; 13] = [
         "UPDATE ledger_entry SET amount = 0",
         "DELETE FROM ledger_transfer",
         "UPDATE bid_version SET limit_price = 1",
@@ -209,14 +209,18 @@ async fn history_refuses_to_be_changed() {
         "UPDATE allowance_version SET amount = 1",
         "DELETE FROM allowance_version",
         "UPDATE allowance_alert SET percent = 50",
+        "UPDATE pool_allowance_alert SET percent = 50",
+        "DELETE FROM pool_allowance_alert",
     ];
     // Of the tables that this life leaves empty.
-    const ROWS: [&str; 3] = [
+    const ROWS: [&str; 4] = [
         "INSERT INTO audit_entry (number, at, user_id, user_name, action, object_kind, object, reason) \
          VALUES (1, 0, 'ada', 'Ada', 'team.changed', 'team', 'speech', 'why')",
         "INSERT INTO allowance_version (team, version, amount, hard, written_at) VALUES ('speech', 1, 5, 0, 0)",
         "INSERT INTO allowance_alert (team, month_starts_at, amount, percent, spent, cycle, fired_at) \
          VALUES ('speech', 0, 5, 50, 3, 1, 0)",
+        "INSERT INTO pool_allowance_alert (pool, period_starts_at, amount, percent, spent, cycle, fired_at) \
+         VALUES ('research', 0, 5, 50, 3, 1, 0)",
     ];
     for test in fixture::both().await {
         create(&test.store).await;

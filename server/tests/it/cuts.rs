@@ -89,7 +89,7 @@ async fn by_default_jobs_stop_with_the_cut_and_each_is_logged_with_who_why_and_p
 }
 
 #[tokio::test]
-async fn kept_jobs_run_on_over_quota_pay_at_most_their_limit_and_end_when_they_are_done() {
+async fn t046_kept_jobs_run_on_over_quota_pay_at_most_their_limit_and_end_when_they_are_done() {
     for mut app in markets().await {
         assert_eq!(set_policy(&app, "keep", None).await.status, 204);
         app.clear_many(6).await;
@@ -114,6 +114,19 @@ async fn kept_jobs_run_on_over_quota_pay_at_most_their_limit_and_end_when_they_a
         }
         let running: u64 = over.iter().map(|job| job["chips"].as_u64().unwrap()).sum();
         assert!(running <= 24, "no more than was cut runs on: {view}");
+        // They are no free chips: whoever got what is left, no more is in use than there was before the cut.
+        let list = app.get("/api/v1/organisation/watch-list").await.json();
+        let flagged = list["over_grant"].as_array().unwrap();
+        for job in &over {
+            assert!(flagged.iter().any(|row| row["team"] == job["team"]), "{job}: {list}");
+        }
+        assert!(flagged.iter().all(|row| row["in_use"].as_u64() > row["granted"].as_u64()), "{list}");
+        app.clear_many(3).await;
+        let row = app.get("/api/v1/market").await.json()["rows"][0].clone();
+        let chips = |kind: &str| row["occupancy"][kind].as_u64().unwrap();
+        let (paid, free) = (chips("paid"), chips("opportunistic"));
+        assert!(row["chip_type"] == "A100" && paid + free <= 32, "{row}");
+        assert!(paid + free + state(&app).await.0 <= 56, "{row}");
         let page = app.admin().open("/supply/cuts").await;
         assert!(
             page.body.contains("Over quota until drained") && page.body.contains("job "),

@@ -66,7 +66,7 @@ async fn export(client: &Client, path: &str) -> Csv {
     Csv::read(&client.get(&format!("/api/v1/exports/{path}")).await)
 }
 
-async fn one_number(store: &TestStore, sql: &'static str) -> i64 {
+pub(crate) async fn one_number(store: &TestStore, sql: &'static str) -> i64 {
     match &store.place {
         server::store::Place::Sqlite { path, .. } => {
             let pool = sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await.unwrap();
@@ -79,7 +79,7 @@ async fn one_number(store: &TestStore, sql: &'static str) -> i64 {
     }
 }
 
-async fn execute(store: &TestStore, sql: &'static str) {
+pub(crate) async fn execute(store: &TestStore, sql: &'static str) {
     match &store.place {
         server::store::Place::Sqlite { path, .. } => {
             let pool = sqlx::SqlitePool::connect(&format!("sqlite:{}", path.display())).await.unwrap();

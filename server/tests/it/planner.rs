@@ -10,6 +10,7 @@ use server::policy::Scope;
 
 use crate::app::{Answer, TestApp};
 use crate::client::Client;
+use crate::exports::one_number;
 use crate::fixture;
 
 const PLANS: &str = "/api/v1/teams/speech/plans";
@@ -178,6 +179,42 @@ async fn a_job_reports_with_a_token_of_its_own_and_the_plan_and_its_bids_follow(
         let open = view["bids"].as_array().unwrap().iter().filter(|bid| bid["status"] == "live").count();
         assert_eq!(open, view["forecast"]["windows"].as_array().unwrap().len());
         assert!(open == 0 || view["fit"]["fits"] == true, "{}", view["fit"]);
+    }
+}
+
+#[tokio::test]
+async fn many_reports_keep_one_whole_forecast_and_a_few_figures_each() {
+    for app in apps().await {
+        make(&app, "p").await;
+        let engineer = app.engineer().await;
+        let report = async |nth: u64| {
+            let new = json!({"id": format!("r{nth}"), "log": log(std::iter::once(1_200 + nth * 20))});
+            let answer = engineer.json("POST", &format!("{PLANS}/p/losses"), &new).await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+        };
+        for nth in 1..=6 {
+            report(nth).await;
+        }
+        let wholes = "SELECT COUNT(*) FROM plan_forecast";
+        let longest = "SELECT CAST(MAX(LENGTH(forecast)) AS BIGINT) FROM plan_version";
+        assert_eq!(one_number(&app.store, wholes).await, 1, "{}", app.store.name);
+        assert_eq!(one_number(&app.store, "SELECT COUNT(*) FROM plan_version").await, 7);
+        let figures = one_number(&app.store, longest).await;
+        assert!(figures < 300, "{}: a version keeps {figures} bytes of its forecast", app.store.name);
+        let view = engineer.get(&format!("{PLANS}/p")).await.json();
+        let steps = view["steps"].as_array().unwrap();
+        let losses: Vec<u64> = steps.iter().map(|step| step["losses"].as_u64().unwrap()).collect();
+        assert_eq!(losses, [66, 65, 64, 63, 62, 61, 60]);
+        assert!(
+            steps.iter().all(|step| number(&step["remaining_p50"]) > 0.0 && step["verdict"] == "can_finish")
+        );
+        // A list shows what the newest one says, and a closed plan says it in full.
+        let listed = engineer.get(PLANS).await.json()["plans"][0].clone();
+        assert_eq!((&listed["losses"], &listed["remaining_p50"]), (&json!(66), &steps[0]["remaining_p50"]));
+        let change = json!({"version": 7, "terms": view["terms"], "closed": true});
+        let closed = engineer.json("PUT", &format!("{PLANS}/p"), &change).await.json();
+        assert_eq!(closed["forecast"]["losses"], 66);
+        assert!(!closed["forecast"]["fan"].as_array().unwrap().is_empty(), "{closed}");
     }
 }
 

@@ -4,9 +4,12 @@
 use axum::http::Method;
 use common::api::{BudgetView, Role, Span};
 use serde_json::json;
+use server::clock::Clock as _;
+use server::cycle::{Clearing, clear_due};
 
 use crate::app::TestApp;
 use crate::audit::viewer;
+use crate::finance::is_proved;
 use crate::fixture;
 
 /// Cycles of a minute in an accounting step.
@@ -50,6 +53,28 @@ async fn t026_a_statement_after_some_steps_adds_the_rest_only() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn t028_a_step_that_is_settled_twice_at_once_is_charged_once() {
+    for store in fixture::both().await {
+        let mut app = TestApp::with_bids_on(store).await;
+        app.clear_many(STEP - 1).await;
+        app.clock.advance_seconds(60);
+        let clear = || {
+            let (store, now) = (app.store.store.clone(), app.clock.now());
+            tokio::spawn(async move { clear_due(&store, &mut Clearing::new(), now).await })
+        };
+        let mut cleared = 0;
+        for at_once in [clear(), clear(), clear()] {
+            cleared += u32::from(at_once.await.unwrap().unwrap().is_some());
+        }
+        assert_eq!(cleared, 1, "{}: the others find it done", app.store.name);
+        app.clear().await;
+        let charges = app.get("/api/v1/teams/speech/ledger?kind=charge").await.json();
+        assert_eq!(charges["items"].as_array().unwrap().len(), 1, "{charges}");
+        is_proved(&app).await;
+    }
+}
+
 #[tokio::test]
 async fn t052_settling_needs_nobody_and_its_age_is_a_metric() {
     for store in fixture::both().await {
@@ -61,6 +86,13 @@ async fn t052_settling_needs_nobody_and_its_age_is_a_metric() {
             assert!(waiting <= limit, "{waiting} s at cycle {cycle}: the watch begins at twice {limit} s");
         }
         assert!(budget(&app).await.month.spent.0 > 0, "nobody pressed a button");
+        // Where nothing clears for two steps, its age says so.
+        app.clock.advance_seconds(i64::from(2 * STEP * 60) + 1);
+        let since = app.services.market().unsettled_since().await.unwrap().unwrap();
+        assert!(since.plus_seconds(i64::from(2 * STEP * 60)) < app.clock.now(), "{since}");
+        app.clear().await;
+        let since = app.services.market().unsettled_since().await.unwrap().unwrap();
+        assert!(since.plus_seconds(i64::from(STEP * 60)) >= app.clock.now(), "{since}");
     }
 }
 

@@ -1,13 +1,18 @@
-//! What-ifs: on the cycle in force, over a past day, kept under a link, cancelled.
+//! What-ifs: on the cycle in force, over a past day, kept under a link, cancelled, begun anew after a restart.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Method;
 use common::api::Role;
 use serde_json::{Value, json};
+use server::services::jobs::Worker;
+use tokio_util::sync::CancellationToken;
 
 use crate::app::{Answer, TestApp};
 use crate::audit::viewer;
+use crate::exports::execute;
 use crate::fixture;
 
 async fn ask(app: &TestApp, question: &Value) -> Answer {
@@ -19,18 +24,19 @@ async fn open(app: &TestApp, id: &str) -> Value {
     app.get(&format!("/api/v1/what-if/{id}")).await.json()["progress"].clone()
 }
 
-/// Waits until a what-if is over.
-async fn over(app: &TestApp, id: &str) -> Value {
-    let ended = async {
-        loop {
-            let progress = open(app, id).await;
-            if progress["state"] != "running" {
-                return progress;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(60), ended).await.unwrap()
+/// Lets a worker run what waits; whether there was anything.
+async fn work(app: &TestApp) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = Worker::new(Arc::clone(&app.services), folder.path().to_owned());
+    worker.run_next(&CancellationToken::new()).await.unwrap()
+}
+
+/// A what-if over the only day so far that gives every team something else.
+async fn ask_for_the_day(app: &TestApp) -> String {
+    let changes = json!([{"change": "chips", "chip_type": "A100", "by": -30}]);
+    let asked = ask(app, &json!({"title": "the day", "changes": changes, "day": "2026-11-30"})).await;
+    assert_eq!(asked.status, 201, "{}", asked.body);
+    asked.json()["id"].as_str().unwrap().to_owned()
 }
 
 fn row<'a>(comparison: &'a Value, list: &str, key: &str, id: &str) -> &'a Value {
@@ -108,7 +114,9 @@ async fn a_past_day_is_cleared_again_cycle_by_cycle_and_a_change_of_nothing_chan
         let asked = ask(&app, &day(json!([{"change": "chips", "chip_type": "H100", "by": 8}]))).await;
         assert_eq!(asked.status, 201, "{}", asked.body);
         let id = asked.json()["id"].as_str().unwrap().to_owned();
-        let same = over(&app, &id).await;
+        assert_eq!(open(&app, &id).await, json!({"state": "running", "done": 0, "total": 24}));
+        assert!(work(&app).await);
+        let same = open(&app, &id).await;
         assert_eq!(same["state"], "done", "{}: {same}", app.store.name);
         let same = &same["comparison"];
         assert_eq!(
@@ -139,15 +147,48 @@ async fn a_past_day_is_cleared_again_cycle_by_cycle_and_a_change_of_nothing_chan
 async fn a_what_if_over_a_day_is_cancelled_and_says_so() {
     let mut app = TestApp::with_bids().await;
     app.clear_many(30).await;
-    let question = json!({"title": "long", "changes": [{"change": "chips", "chip_type": "A100", "by": 8}], "day": "2026-11-30"});
-    let id = ask(&app, &question).await.json()["id"].as_str().unwrap().to_owned();
+    let id = ask_for_the_day(&app).await;
     let admin = viewer("ada", &[Role::Admin]);
     let path = format!("/api/v1/what-if/{id}/cancel");
     let cancelled = app.send_as(&admin, Method::POST, &path, &[], Body::empty()).await;
     assert_eq!(cancelled.status, 204, "{}", cancelled.body);
-    let ended = over(&app, &id).await;
-    assert_eq!(ended, json!({"state": "ended", "note": "it was cancelled"}));
+    assert!(!work(&app).await, "there is nothing to compute any more");
+    assert_eq!(open(&app, &id).await, json!({"state": "ended", "note": "it was cancelled"}));
     assert_eq!(app.send_as(&admin, Method::POST, &path, &[], Body::empty()).await.status, 409);
+}
+
+#[tokio::test]
+async fn a_what_if_that_a_server_left_behind_is_answered_by_the_next_one_as_it_would_have_been() {
+    for test in fixture::both().await {
+        let mut app = TestApp::with_bids_on(test).await;
+        app.clear_many(12).await;
+        let undisturbed = ask_for_the_day(&app).await;
+        assert!(work(&app).await);
+        let left = ask_for_the_day(&app).await;
+        // What a killed process leaves behind; the day goes on meanwhile.
+        execute(
+            &app.store,
+            "UPDATE job SET state = 'running', seen_at = made_at, done_steps = 5 WHERE state = 'waiting'",
+        )
+        .await;
+        assert!(!work(&app).await, "it may be alive");
+        assert_eq!(open(&app, &left).await, json!({"state": "running", "done": 5, "total": 12}));
+        let page = app.admin().open(&format!("/what-if/{left}")).await.body;
+        assert!(page.contains("5 of 12 cycles are cleared again."), "{page}");
+        app.clear_many(3).await;
+        assert!(work(&app).await, "{}: nobody was heard of it", app.store.name);
+        let answer = open(&app, &left).await;
+        assert_eq!((&answer["state"], &answer["comparison"]["last_cycle"]), (&json!("done"), &json!(12)));
+        assert_eq!(answer, open(&app, &undisturbed).await);
+        // One that is told to end puts it back, so that the next one needs not wait.
+        let back = ask_for_the_day(&app).await;
+        let (folder, stop) = (tempfile::tempdir().unwrap(), CancellationToken::new());
+        stop.cancel();
+        let worker = Worker::new(Arc::clone(&app.services), folder.path().to_owned());
+        assert!(worker.run_next(&stop).await.unwrap());
+        work(&app).await;
+        assert_eq!(open(&app, &back).await["state"], "done");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //! for the cheapest hours before its deadline.
 //!
 //! A plan is its team's: as private as its bids, changed by members. Losses, versions and placements are only added. Each
-//! change and each report stores a version with its forecast; a look works the forecast out anew, since time and prices move.
+//! change and each report stores a version and what it says; a look works the forecast out anew, since time and prices move.
 
 mod checks;
 mod forecast;
@@ -161,7 +161,7 @@ impl Services {
         let bids = self.bids_of_plan(&mut tx, plan.number).await?;
         drop(tx);
         let forecast = if plan.newest.closed {
-            plan.newest.forecast.clone()
+            plan.forecast.clone()
         } else {
             self.foresee(&latest, &team, &plan.newest.terms, losses.clone()).await?
         };

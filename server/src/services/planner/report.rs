@@ -109,7 +109,7 @@ fn is_repeated(id: &str, before: Option<[u8; 32]>, request: [u8; 32]) -> Result<
 }
 
 fn reported(plan: &StoredPlan, new: u64) -> PlanReported {
-    let forecast = &plan.newest.forecast;
+    let forecast = &plan.forecast;
     PlanReported {
         version: plan.newest.version,
         new,

@@ -43,7 +43,7 @@ fn pieces<'a>(
 ) -> Result<Vec<Piece<'a>>, AppError> {
     let mut pieces = Vec::new();
     for plan in plans {
-        for window in &plan.newest.forecast.windows {
+        for window in &plan.forecast.windows {
             let mut from = window.from.max(now);
             while from < window.to {
                 let day = calendar.period(PeriodKind::Day, from)?;

@@ -14,8 +14,8 @@ const LOSSES: usize = 400;
 
 /// A plan in a list.
 pub(super) fn summary(plan: StoredPlan) -> PlanSummary {
-    let StoredPlan { id, team, made_at, made_by, newest, .. } = plan;
-    let PlanVersion { version, terms, closed, forecast, .. } = newest;
+    let StoredPlan { id, team, made_at, made_by, newest, forecast, .. } = plan;
+    let PlanVersion { version, terms, closed, .. } = newest;
     PlanSummary {
         id,
         team,
@@ -36,16 +36,16 @@ pub(super) fn summary(plan: StoredPlan) -> PlanSummary {
 }
 
 fn step(version: &PlanVersion) -> PlanStep {
-    let forecast = &version.forecast;
+    let said = &version.said;
     PlanStep {
         version: version.version,
         at: version.written_at,
         by: version.written_by.clone(),
-        losses: forecast.losses,
-        verdict: forecast.verdict,
-        remaining_p50: forecast.remaining.p50,
-        remaining_p90: forecast.remaining.p90,
-        spend_p50: forecast.spend_p50,
+        losses: said.losses,
+        verdict: said.verdict,
+        remaining_p50: said.remaining.p50,
+        remaining_p90: said.remaining.p90,
+        spend_p50: said.spend_p50,
     }
 }
 

@@ -4,23 +4,24 @@
 mod apply;
 mod run;
 
-use common::api::{Comparison, WhatIfChange, WhatIfQuestion, WhatIfState, WhatIfView};
+use common::api::{Comparison, JobState, WhatIfChange, WhatIfQuestion, WhatIfState, WhatIfView};
 use common::chips::MAX_CHIPS;
 use common::instant::Instant;
 use common::money::MicroCredits;
 use jiff::civil::Date;
 
-pub(super) use self::run::Runs;
-use self::run::{Job, Run, replay};
-use super::Services;
+use self::run::Asked;
+pub(super) use self::run::run;
 use super::checks::Checks;
 use super::organisation::newest_setup;
 use super::periods::Calendar;
 use super::supply::effect::{Tally, nothing_cleared};
+use super::{Services, jobs};
 use crate::cycle::run_engine;
-use crate::error::{AppError, ErrorKind};
+use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
 use crate::store::entities::{Organisation, Setup};
+use crate::store::jobs::{self as stored_jobs, Job as StoredJob};
 use crate::store::results::cycle_at;
 use crate::store::what_if::{self as stored, Answer, StoredWhatIf};
 use crate::store::{Store, Tx};
@@ -36,7 +37,7 @@ impl Services {
     ///
     /// # Errors
     /// `Forbidden`: the viewer is no admin. `Invalid`: a change is out of its range or names what does not exist, or no
-    /// cycle of that day is stored. `Conflict`: nothing has cleared yet, or too many are computed already.
+    /// cycle of that day is stored. `Conflict`: nothing has cleared yet, or too many jobs of the viewer wait already.
     pub async fn ask_what_if(
         &self,
         viewer: &Viewer,
@@ -54,11 +55,16 @@ impl Services {
         let id = self.ids.new_id(self.now());
         match cycles {
             None => {
-                let answer = self.answer_now(&question, &setup).await?;
-                let number = self.keep_question(viewer, &id, &question).await?;
-                self.keep_answer(number, &Ok(answer)).await?;
+                let answer = Ok(self.answer_now(&question, &setup).await?);
+                let mut tx = self.store.write().await?;
+                let number = self.insert_question(&mut tx, viewer, &id, &question).await?;
+                stored::answer(&mut tx, self.now(), number, &answer).await?;
+                tx.commit().await?;
             }
-            Some(cycles) => self.answer_later(viewer, &id, &question, (cycles, setup)).await?,
+            Some((first_cycle, last_cycle)) => {
+                let asked = Asked { first_cycle, last_cycle, rebases: setup.organisation.rebase_balances };
+                self.answer_later(viewer, &id, &question, asked).await?;
+            }
         }
         self.what_if(viewer, &id).await
     }
@@ -82,59 +88,30 @@ impl Services {
         Ok(comparison)
     }
 
+    /// Leaves the question to a worker.
     async fn answer_later(
         &self,
         viewer: &Viewer,
         id: &str,
         question: &WhatIfQuestion,
-        ((first, last), setup): ((u64, u64), Setup),
+        asked: Asked,
     ) -> Result<(), AppError> {
-        let run = self.what_ifs.begin(id, last + 1 - first)?;
-        let kept = self.keep_question(viewer, id, question).await;
-        let number = match kept {
-            Ok(number) => number,
-            Err(error) => {
-                self.what_ifs.end(id);
-                return Err(error);
-            }
-        };
-        let job = Job {
-            store: self.store.clone(),
-            previews: std::sync::Arc::clone(&self.previews),
-            changes: question.changes.clone(),
-            rebases: setup.organisation.rebase_balances,
-            cycles: (first, last),
-        };
-        let (store, runs, id, clock) =
-            (self.store.clone(), self.what_ifs.clone(), id.to_owned(), std::sync::Arc::clone(&self.clock));
-        tokio::spawn(async move {
-            let answer = match replay(job, &run).await {
-                Ok(tally) => Ok(tally.finish(&setup.teams)),
-                Err(error) => Err(error.message().to_owned()),
-            };
-            if let Err(error) = keep(&store, clock.now(), number, &answer).await {
-                tracing::error!(cause = %error.private_context(), "a what-if is lost: {error}");
-            }
-            runs.end(&id);
-        });
-        Ok(())
+        let title = format!("What if: {}", question.title);
+        let mut tx = self.store.write().await?;
+        self.insert_question(&mut tx, viewer, id, question).await?;
+        self.write_job(&mut tx, viewer, (id.to_owned(), jobs::WHAT_IF), (title, 0), &asked).await?;
+        tx.commit().await
     }
 
-    async fn keep_question(
+    async fn insert_question(
         &self,
+        tx: &mut Tx,
         viewer: &Viewer,
         id: &str,
         question: &WhatIfQuestion,
     ) -> Result<u64, AppError> {
-        let mut tx = self.store.write().await?;
         let by = (&viewer.user, viewer.name.as_str());
-        let number = stored::insert(&mut tx, self.now(), id, question, by).await?;
-        tx.commit().await?;
-        Ok(number)
-    }
-
-    async fn keep_answer(&self, number: u64, answer: &Answer) -> Result<(), AppError> {
-        keep(&self.store, self.now(), number, answer).await
+        stored::insert(tx, self.now(), id, question, by).await
     }
 
     /// A what-if, with its answer or how far it is.
@@ -145,8 +122,7 @@ impl Services {
         viewer.may(Action::ReadSupply, Object::Organisation)?;
         let mut tx = self.store.read().await?;
         let found = stored::by_id(&mut tx, id).await?.ok_or_else(|| AppError::not_found("what-if", id))?;
-        drop(tx);
-        self.view(found).await
+        view(&mut tx, found).await
     }
 
     /// The last what-ifs, newest first.
@@ -155,46 +131,58 @@ impl Services {
     /// `NotFound`: not for the viewer.
     pub async fn what_ifs(&self, viewer: &Viewer) -> Result<Vec<WhatIfView>, AppError> {
         viewer.may(Action::ReadSupply, Object::Organisation)?;
-        let last = stored::last(&mut self.store.read().await?, LISTED).await?;
+        let mut tx = self.store.read().await?;
+        let last = stored::last(&mut tx, LISTED).await?;
         let mut views = Vec::with_capacity(last.len());
         for found in last {
-            views.push(self.view(found).await?);
+            views.push(view(&mut tx, found).await?);
         }
         Ok(views)
     }
 
-    /// Ends a what-if that is computed; what is done of it is thrown away.
+    /// Ends a what-if that waits or is computed; what is done of it is thrown away.
     ///
     /// # Errors
     /// `Forbidden`: the viewer is no admin. `NotFound`: there is none of this id. `Conflict`: it is over.
     pub async fn cancel_what_if(&self, viewer: &Viewer, id: &str) -> Result<(), AppError> {
         viewer.may(Action::SetSupply, Object::Organisation)?;
         self.what_if(viewer, id).await?;
-        if self.what_ifs.cancel(id) {
-            return Ok(());
+        let (now, mut tx) = (self.now(), self.store.write().await?);
+        if !stored_jobs::cancel(&mut tx, id, now).await? {
+            return Err(AppError::conflict("this what-if is over; there is nothing to cancel"));
         }
-        Err(AppError::conflict("this what-if is over; there is nothing to cancel"))
+        tx.commit().await
     }
+}
 
-    async fn view(&self, mut found: StoredWhatIf) -> Result<WhatIfView, AppError> {
-        let running = self.what_ifs.progress(&found.id);
-        if found.answer.is_none() && running.is_none() {
-            // An answer is stored before its run ends: one that came since it was read is there now. Without one, the server
-            // ended before it.
-            let again = stored::by_id(&mut self.store.read().await?, &found.id).await?;
-            found.answer = again.and_then(|again| again.answer);
+/// A what-if as it is shown: one without an answer is as far as its job, which has its id.
+async fn view(tx: &mut Tx, found: StoredWhatIf) -> Result<WhatIfView, AppError> {
+    let StoredWhatIf { id, question, by, asked_at, answer, .. } = found;
+    let progress = match answer {
+        Some(Ok(comparison)) => WhatIfState::Done { comparison },
+        Some(Err(note)) => WhatIfState::Ended { note },
+        None => match stored_jobs::find(tx, &id).await? {
+            Some(job) => progress(&job)?,
+            None => ended("the server ended before it was done; ask again"),
+        },
+    };
+    Ok(WhatIfView { id, question, by, asked_at, progress })
+}
+
+fn ended(note: &str) -> WhatIfState {
+    WhatIfState::Ended { note: note.to_owned() }
+}
+
+/// How far a job is that has no answer yet.
+fn progress(job: &StoredJob) -> Result<WhatIfState, AppError> {
+    Ok(match job.state {
+        JobState::Cancelled => ended("it was cancelled"),
+        JobState::Failed => ended(job.error.as_deref().unwrap_or("it failed; ask again")),
+        JobState::Waiting | JobState::Running | JobState::Done => {
+            let total = Asked::of(job)?.cycles();
+            WhatIfState::Running { done: job.reached.done_steps.min(total), total }
         }
-        let StoredWhatIf { id, question, by, asked_at, answer, .. } = found;
-        let progress = match (answer, running) {
-            (Some(Ok(comparison)), _) => WhatIfState::Done { comparison },
-            (Some(Err(note)), _) => WhatIfState::Ended { note },
-            (None, Some((done, total))) => WhatIfState::Running { done, total },
-            (None, None) => {
-                WhatIfState::Ended { note: "the server ended before it was done; ask again".to_owned() }
-            }
-        };
-        Ok(WhatIfView { id, question, by, asked_at, progress })
-    }
+    })
 }
 
 async fn keep(store: &Store, now: Instant, number: u64, answer: &Answer) -> Result<(), AppError> {
@@ -278,12 +266,5 @@ async fn cycles_of(tx: &mut Tx, day: &str, organisation: &Organisation) -> Resul
     match last.filter(|last| last.number >= first) {
         Some(last) => Ok((first, last.number)),
         None => Err(refused(format!("is {day}, and no cycle began on that day"))),
-    }
-}
-
-impl Run {
-    /// Why there is no answer.
-    fn cancelled() -> AppError {
-        AppError::new(ErrorKind::Conflict, "it was cancelled")
     }
 }

@@ -1,105 +1,74 @@
-//! What-ifs over many cycles, in the background: how far each is, and the way to end it.
+//! What-ifs over many cycles: jobs, which a worker runs in the background and begins anew when it died with its process.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use common::api::WhatIfChange;
-use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
+use serde::{Deserialize, Serialize};
 
 use super::apply::changed;
+use super::keep;
 use crate::cycle::{Again, run_engine};
 use crate::error::AppError;
+use crate::services::Services;
+use crate::services::jobs::{self, Gauge};
+use crate::services::organisation::newest_setup;
 use crate::services::supply::effect::Tally;
-use crate::store::Store;
-
-/// How many are computed at once.
-const AT_ONCE: usize = 2;
+use crate::store::jobs::{End, Job, Reached};
+use crate::store::what_if::{self as stored, StoredWhatIf};
 
 /// Cycles whose inputs are read at once.
 const BATCH: u64 = 100;
 
-/// Those that are computed now, by their ids. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub(in crate::services) struct Runs(Arc<Mutex<BTreeMap<String, Arc<Run>>>>);
-
-/// One of them.
-#[derive(Debug, Default)]
-pub(super) struct Run {
-    done: AtomicU64,
-    total: u64,
-    stop: CancellationToken,
-}
-
-impl Runs {
-    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<String, Arc<Run>>) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Begins one of so many cycles.
-    ///
-    /// # Errors
-    /// `Conflict`: too many are computed already.
-    pub(super) fn begin(&self, id: &str, total: u64) -> Result<Arc<Run>, AppError> {
-        self.with(|runs| {
-            if runs.len() >= AT_ONCE {
-                return Err(AppError::conflict(format!(
-                    "{AT_ONCE} what-ifs over a day are computed already; wait for one, or cancel it"
-                )));
-            }
-            let run = Arc::new(Run { total, ..Run::default() });
-            runs.insert(id.to_owned(), Arc::clone(&run));
-            Ok(run)
-        })
-    }
-
-    /// Forgets one that is over.
-    pub(super) fn end(&self, id: &str) {
-        self.with(|runs| runs.remove(id));
-    }
-
-    /// Cycles done and to do of one that is computed now.
-    pub(super) fn progress(&self, id: &str) -> Option<(u64, u64)> {
-        self.with(|runs| runs.get(id).map(|run| (run.done.load(Ordering::Relaxed), run.total)))
-    }
-
-    /// Tells one to end; false where it is not computed now.
-    pub(super) fn cancel(&self, id: &str) -> bool {
-        self.with(|runs| {
-            runs.get(id).is_some_and(|run| {
-                run.stop.cancel();
-                true
-            })
-        })
-    }
-}
-
-/// What one needs.
-pub(super) struct Job {
-    pub(super) store: Store,
-    pub(super) previews: Arc<Semaphore>,
-    pub(super) changes: Vec<WhatIfChange>,
+/// What a job is asked beside its question: what may be another one by the time it is run.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Asked {
+    pub(super) first_cycle: u64,
+    pub(super) last_cycle: u64,
+    /// Balances follow a changed income.
     pub(super) rebases: bool,
-    /// First and last cycle.
-    pub(super) cycles: (u64, u64),
 }
 
-/// Clears the cycles again, each without and with the changes. Between two cycles it lets others compute, and may be told
-/// to end.
-pub(super) async fn replay(job: Job, run: &Run) -> Result<Tally, AppError> {
-    let Job { store, previews, changes, rebases, cycles: (first, last) } = job;
-    let changes = Arc::new(changes);
-    let mut work = (Again::from(&mut store.read().await?, first).await?, Tally::default());
-    let mut at = first;
-    while at <= last {
-        let to = (at + BATCH - 1).min(last);
+impl Asked {
+    /// Of a job as it is stored.
+    pub(super) fn of(job: &Job) -> Result<Self, AppError> {
+        jobs::read(&job.request)
+    }
+
+    /// Cycles that are cleared again.
+    pub(super) const fn cycles(&self) -> u64 {
+        self.last_cycle + 1 - self.first_cycle
+    }
+}
+
+/// Answers the question that has the job's id.
+pub(in crate::services) async fn run(services: &Services, job: &Job, gauge: &Gauge) -> Result<End, AppError> {
+    let mut tx = services.store.read().await?;
+    let found = stored::by_id(&mut tx, &job.id).await?;
+    let setup = newest_setup(&mut tx).await?;
+    drop(tx);
+    let question = found.ok_or_else(|| AppError::not_found("what-if", &job.id))?;
+    let tally = replay(services, &question, Asked::of(job)?, gauge).await?;
+    let answer = Ok(tally.finish(&setup.teams));
+    keep(&services.store, services.now(), question.number, &answer).await?;
+    Ok(End::default())
+}
+
+/// Clears the cycles again, each without and with the changes. Between two cycles it lets others compute, and may be ended.
+async fn replay(
+    services: &Services,
+    question: &StoredWhatIf,
+    asked: Asked,
+    gauge: &Gauge,
+) -> Result<Tally, AppError> {
+    let Asked { first_cycle, last_cycle, rebases } = asked;
+    let changes = Arc::new(question.question.changes.clone());
+    let store = &services.store;
+    let mut work = (Again::from(&mut store.read().await?, first_cycle).await?, Tally::default());
+    let mut at = first_cycle;
+    while at <= last_cycle {
+        let to = (at + BATCH - 1).min(last_cycle);
         work.0.read_to(&mut store.read().await?, to).await?;
-        for _ in at..=to {
-            if run.stop.is_cancelled() {
-                return Err(Run::cancelled());
-            }
-            let permit = Arc::clone(&previews).acquire_owned().await.map_err(AppError::internal)?;
+        for cycle in at..=to {
+            let permit = Arc::clone(&services.previews).acquire_owned().await.map_err(AppError::internal)?;
             let changes = Arc::clone(&changes);
             let step = move || {
                 let (mut again, mut tally) = work;
@@ -113,7 +82,8 @@ pub(super) async fn replay(job: Job, run: &Run) -> Result<Tally, AppError> {
                 Ok::<_, AppError>((again, tally))
             };
             work = tokio::task::spawn_blocking(step).await.map_err(AppError::internal)??;
-            run.done.fetch_add(1, Ordering::Relaxed);
+            let done_steps = cycle + 1 - first_cycle;
+            gauge.set(Reached { done_steps, all_steps: asked.cycles(), ..Reached::default() });
         }
         at = to + 1;
     }

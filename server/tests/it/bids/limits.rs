@@ -5,10 +5,12 @@ use common::api::{BidChange, BidFilter, ChangeBids, Role};
 use common::money::MicroCredits;
 use serde_json::json;
 use server::services::audit::Doer;
+use server::store::Place;
 use server::store::allowances::Allowance;
 use server::store::entities::Organisation;
 
 use super::*;
+use crate::finance::past_the_program;
 
 /// A bid of so many chips for so many hours at a limit of 1.00, of a chip type that has no price yet.
 fn work(bid: &str, chips: u64, hours: u64) -> Value {
@@ -62,11 +64,42 @@ async fn t055_a_bid_that_needs_more_than_is_left_is_refused_with_the_numbers() {
         };
         assert!(fault(&amend(3).await).1.starts_with("needs 12.00, 10.00 left"), "{}", app.store.name);
         assert_eq!(amend(1).await.status, 200);
-        // T034: what was refused or failed holds nothing; what ended holds nothing any more.
+        // What was refused holds nothing; what ended holds nothing any more.
         let taken = post(&app, &sam(), "speech", "", work("held", 1, 1)).await;
         assert_eq!(taken.status, 409, "{}", taken.body);
         cancel(&app, "held").await;
         assert_eq!(post(&app, &sam(), "speech", "", work("much", 2, 11)).await.status, 201);
+        assert!(fault(&post(&app, &sam(), "speech", "", work("more", 1, 1)).await).1.contains("0.00 left"));
+    }
+}
+
+/// Makes the database refuse what bids say, or take it again.
+async fn refuse_versions(place: &Place, refused: bool) {
+    let sql = match (place, refused) {
+        (Place::Sqlite { .. }, true) => {
+            "CREATE TRIGGER broken BEFORE INSERT ON bid_version BEGIN SELECT RAISE(ABORT, 'injected'); END"
+        }
+        (Place::Sqlite { .. }, false) => "DROP TRIGGER broken",
+        (Place::Postgres { .. }, true) => {
+            "CREATE TRIGGER broken BEFORE INSERT ON bid_version FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
+        }
+        (Place::Postgres { .. }, false) => "DROP TRIGGER broken ON bid_version",
+    };
+    past_the_program(place, sql).await.unwrap();
+}
+
+#[tokio::test]
+async fn t034_a_bid_that_fails_while_it_is_written_holds_nothing_and_leaves_nothing() {
+    for mut app in apps().await {
+        app.clear().await;
+        allow(&app, 16, true).await;
+        refuse_versions(&app.store.place, true).await;
+        let failed = post(&app, &sam(), "speech", "", work("all", 8, 2)).await;
+        assert_eq!(failed.status, 500, "{}: {}", app.store.name, failed.body);
+        refuse_versions(&app.store.place, false).await;
+        assert!(queue_of(app.services(), &sam(), "speech").await.is_empty());
+        let again = post(&app, &sam(), "speech", "", work("all", 8, 2)).await;
+        assert_eq!(again.status, 201, "all 16 credits are there still: {}", again.body);
         assert!(fault(&post(&app, &sam(), "speech", "", work("more", 1, 1)).await).1.contains("0.00 left"));
     }
 }

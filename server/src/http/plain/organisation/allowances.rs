@@ -121,6 +121,7 @@ fn effects(cycle: u64) -> Vec<String> {
         "At 100 % of a hard one the bids under it get only chips that cost nothing, until the period is over. It can't be set \
          below what is used."
             .to_owned(),
+        "At 50, 75, 90 and 100 % it is told once in a period.".to_owned(),
         "What a team may spend is the least of its own allowance and its pool's; the budget page says which of them binds."
             .to_owned(),
     ]
@@ -161,8 +162,6 @@ async fn team_form(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<Change
     let allowance = services.allowance(id).await?;
     let above = services.pool_allowance(&team.pool).await?;
     let Allowance { amount, hard, period, carry, .. } = allowance.clone();
-    let mut effects = effects(cycle);
-    effects.push("At 50, 75, 90 and 100 % it is told once in a period.".to_owned());
     Ok(ChangePage {
         heading: "Set the allowance of the team",
         action: at(id, "/allowance"),
@@ -174,7 +173,7 @@ async fn team_form(plain: &Plain, viewer: &Viewer, id: &TeamId) -> Result<Change
             ("Allowance", words(amount, hard, period, carry)),
             ("Of its pool", words(above.amount, above.hard, above.period, above.carry)),
         ],
-        effects,
+        effects: effects(cycle),
         listing: None,
         back: link(at(id, ""), team.name),
     })
@@ -228,10 +227,7 @@ async fn pool_form(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<Change
         &[("no", "No: they fit into it"), ("yes", "Yes: whoever spends first has it")],
     ));
     let mut effects = effects(cycle);
-    effects.push(
-        "It counts the charges of all teams of the pool together. It stops bids, but fires no alerts."
-            .to_owned(),
-    );
+    effects.push("It counts the charges of all teams of the pool together.".to_owned());
     Ok(ChangePage {
         heading: "Set the allowance of the pool",
         action: pool_at(id, "/allowance"),

@@ -6,6 +6,7 @@ use app::plain::organisation::{Cell, ChangePage, Input, Listing, OverviewPage, o
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
+use common::api::AllowanceAlert;
 use common::chips::{Chips, MAX_CHIPS};
 use common::ids::PoolId;
 use market::snapshot::Lending;
@@ -55,6 +56,31 @@ fn facts(pool: &Pool) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// The shares of the pool's allowance that its teams together have reached.
+fn alerts(alerts: Vec<AllowanceAlert>) -> Listing {
+    let row = |alert: AllowanceAlert| {
+        vec![
+            Cell::Text(format!("{} %", alert.percent)),
+            Cell::Time(Some(alert.at)),
+            Cell::Links(vec![link(format!("/cycles/{}", alert.cycle), alert.cycle.to_string())]),
+            Cell::Number(alert.spent.to_string()),
+            Cell::Number(alert.amount.to_string()),
+        ]
+    };
+    Listing {
+        caption: "Alerts of the allowance in this period, each told once".to_owned(),
+        columns: vec![
+            ("Reached", "", false),
+            ("At", "", false),
+            ("Cycle", "", false),
+            ("Spent", "local credits", true),
+            ("Allowance", "local credits", true),
+        ],
+        rows: alerts.into_iter().map(row).collect(),
+        empty: "Less than half of the allowance is spent.",
+    }
+}
+
 async fn page(plain: Plain, viewer: Viewer, Segment(id): Segment<PoolId>) -> Response {
     match read(&plain, &viewer, &id).await {
         Ok((name, page)) => plain.ok(&format!("Pool {name}"), || overview(page)),
@@ -67,7 +93,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
     let (setup, cycle) = services.setup(viewer).await?;
     let pool = pool_in(&setup, id)?;
     let admins = services.pool_admins(viewer).await?.remove(id).unwrap_or_default();
-    let mut actions = Vec::new();
+    let (mut actions, mut listings) = (Vec::new(), Vec::new());
     let mut facts: Vec<_> = facts(&pool).into_iter().map(|(name, value)| (name, "", value)).collect();
     if pool.archived {
         facts.push(("State", "", "archived".to_owned()));
@@ -76,6 +102,9 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
     {
         let PoolAllowance { amount, hard, period, carry, .. } = services.pool_allowance(id).await?;
         facts.push(("Allowance", "", words(amount, hard, period, carry)));
+        if amount.is_some() {
+            listings.push(alerts(services.pool_alerts(id).await?));
+        }
     }
     if viewer.can(Action::SetOrganisation, Object::Organisation) {
         actions.push(link(format!("/organisation/pools/{id}/change"), "Change the pool"));
@@ -94,7 +123,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
             Cell::Text(if team.archived { "archived" } else { "in use" }.to_owned()),
         ]
     });
-    let listings = vec![
+    listings.extend([
         Listing {
             caption: "Teams of the pool".to_owned(),
             columns: vec![
@@ -111,7 +140,7 @@ async fn read(plain: &Plain, viewer: &Viewer, id: &PoolId) -> Result<(String, Ov
             rows: admins.into_iter().map(|account| vec![Cell::Text(account.name)]).collect(),
             empty: "Nobody administers the pool but the admins of the organisation.",
         },
-    ];
+    ]);
     let page = OverviewPage {
         path: format!("/organisation/pools/{id}"),
         shows: shows(viewer),
