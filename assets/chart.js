@@ -16,6 +16,9 @@ const when = new Intl.DateTimeFormat("en-GB", {
   hourCycle: "h23", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit",
 });
 
+// Own limits from which on their lines stand back.
+const MANY_LIMITS = 8;
+
 // Clock and date labels of the time axis, by the distance between two of them.
 const HOUR = 3600;
 const DAY = 24 * HOUR;

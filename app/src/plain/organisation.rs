@@ -6,7 +6,7 @@
 use common::instant::Instant;
 use leptos::prelude::*;
 
-use super::form::{Field, FormState, boxes, field, form, hidden, select, text_area};
+use super::form::{Field, FormState, boxes, field, form, hidden, select, text_area, zone_of_times};
 use super::parts::fact;
 use super::table::{Column, Content, Table};
 use crate::components::time::date_time;
@@ -257,7 +257,7 @@ fn content(cell: Cell) -> Content {
         Cell::Links(links) => {
             let links =
                 links.into_iter().map(|link| view! { <a href=link.href>{link.text}</a> " " }).collect_view();
-            view! { <span>{links}</span> }.into()
+            view! { <span class="links">{links}</span> }.into()
         }
         Cell::Time(at) => at.map(date_time).into(),
     }
@@ -267,6 +267,9 @@ fn content(cell: Cell) -> Content {
 pub fn change(page: ChangePage) -> AnyView {
     let ChangePage { heading, action, state, version, inputs, button, now, effects, listing, back } = page;
     let mut fields: Vec<AnyView> = inputs.iter().map(|input| input_view(&state, input)).collect();
+    if inputs.iter().any(|input| matches!(input, Input::Line(line) if line.is_time())) {
+        fields.push(zone_of_times(&state));
+    }
     fields.push(text_area(
         &state,
         "reason",

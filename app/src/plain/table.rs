@@ -31,6 +31,7 @@ pub(crate) struct Table<'a> {
     rows: Vec<Vec<Content>>,
     has_caption: bool,
     class: Option<&'static str>,
+    is_tall: bool,
     list: Option<String>,
 }
 
@@ -43,7 +44,15 @@ impl<'a> Table<'a> {
         rows: Vec<Vec<C>>,
     ) -> Self {
         let rows = rows.into_iter().map(|cells| cells.into_iter().map(Into::into).collect()).collect();
-        Self { name: name.into(), columns, rows, has_caption: false, class: Some("cards"), list: None }
+        Self {
+            name: name.into(),
+            columns,
+            rows,
+            has_caption: false,
+            class: Some("cards"),
+            is_tall: false,
+            list: None,
+        }
     }
 
     /// With its name as caption.
@@ -54,6 +63,11 @@ impl<'a> Table<'a> {
     /// As a table also where there is little room: on paper, or where its lines belong under each other.
     pub(crate) fn always_in_lines(self) -> Self {
         Self { class: None, ..self }
+    }
+
+    /// A long one behind a chart: in lines, in a region that scrolls both ways.
+    pub(crate) fn tall(self) -> Self {
+        Self { class: None, is_tall: true, ..self }
     }
 
     /// One that readers may sort and search; `list` is its name in the address.
@@ -68,7 +82,8 @@ impl<'a> Table<'a> {
 
     /// The table.
     pub(crate) fn view(self) -> AnyView {
-        let Self { name, columns, rows, has_caption, class, list } = self;
+        let Self { name, columns, rows, has_caption, class, is_tall, list } = self;
+        let region = if is_tall { "scroll tall" } else { "scroll" };
         let heads = columns
             .iter()
             .map(|(name, unit, is_number)| {
@@ -83,7 +98,7 @@ impl<'a> Table<'a> {
         let rows = rows.into_iter().map(|cells| row(cells, columns)).collect_view();
         let caption = has_caption.then(|| view! { <caption>{name.clone()}</caption> });
         view! {
-            <div class="scroll" tabindex="0" role="region" aria-label=name>
+            <div class=region tabindex="0" role="region" aria-label=name>
                 <table class=class data-sortable=list>
                     {caption}
                     <thead>
