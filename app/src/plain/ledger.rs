@@ -117,7 +117,7 @@ fn table(team: &TeamId, page: &Page<LedgerEntry>) -> AnyView {
             view! { <a href=href>{format::thousands(entry.transfer)}</a> }.into(),
             date_time(entry.at).into(),
             kind_name(&entry.kind).into(),
-            entry.chip_type.as_ref().map_or_else(String::new, names::chip_type).into(),
+            entry.chip_type.as_ref().map(names::chip_type).into(),
             format::amount(entry.amount).into(),
             format::amount(entry.balance_after).into(),
             entry.reason.clone().into(),
@@ -213,7 +213,7 @@ pub fn transfer(team: &TeamId, transfer: &TransferView, may_correct: bool) -> An
     .into_any()
 }
 
-fn side(entry: &TransferEntry) -> Vec<String> {
+fn side(entry: &TransferEntry) -> Vec<Content> {
     let account = match (entry.account.as_str(), &entry.owner) {
         ("team", Some(owner)) => owner.parse().map_or_else(|_| owner.clone(), |team| names::team(&team)),
         ("issuance", _) => "issuance of the pool".to_owned(),
@@ -222,13 +222,13 @@ fn side(entry: &TransferEntry) -> Vec<String> {
         _ => "other teams of the pool, together".to_owned(),
     };
     // Thousandths of a chip-hour, rounded down; the exact chip-seconds are in the CSV file.
-    let used = entry.chip_seconds.map_or_else(String::new, |seconds| {
-        format::milli(u64::try_from(u128::from(seconds) * 1_000 / 3_600).unwrap_or(u64::MAX))
-    });
+    let used = entry
+        .chip_seconds
+        .map(|seconds| format::milli(u64::try_from(u128::from(seconds) * 1_000 / 3_600).unwrap_or(u64::MAX)));
     vec![
-        account,
-        entry.chip_type.as_ref().map_or_else(String::new, names::chip_type),
-        used,
-        format::amount(entry.amount),
+        account.into(),
+        entry.chip_type.as_ref().map(names::chip_type).into(),
+        used.into(),
+        format::amount(entry.amount).into(),
     ]
 }

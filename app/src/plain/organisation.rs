@@ -253,7 +253,8 @@ fn list_name(caption: &str) -> String {
 
 fn content(cell: Cell) -> Content {
     match cell {
-        Cell::Text(text) | Cell::Number(text) => text.into(),
+        // A cell without words is left out of a card.
+        Cell::Text(text) | Cell::Number(text) => (!text.is_empty()).then_some(text).into(),
         Cell::Links(links) => {
             let links =
                 links.into_iter().map(|link| view! { <a href=link.href>{link.text}</a> " " }).collect_view();

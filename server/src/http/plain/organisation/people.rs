@@ -210,10 +210,11 @@ async fn add(plain: Plain, viewer: Viewer, origin: Origin, posted: Posted) -> Re
 }
 
 fn show_link(plain: Plain, id: &UserId, secret: &str) -> Response {
-    let path = format!("/link/{secret}");
+    // Whole, where the server knows its address: it is given to somebody who has none of this site.
+    let address = format!("{}/link/{secret}", plain.state().config().public_url);
     let what = "Whoever opens this address on this site chooses the password of the account:".to_owned();
     let back = link(at(id, ""), "The account");
-    plain.ok("A link that is shown once", || shown_once(&path, what, back))
+    plain.ok("A link that is shown once", || shown_once(&address, what, back))
 }
 
 /// What an admin does to an account, each on a page of its own.

@@ -136,8 +136,9 @@ async fn plan_or_ask(
         now: vec![("Chip type", plain.names().chip_type(&chip_type)), ("Whose", whose)],
         effects: vec![
             format!(
-                "Down: {}, from the first cycle at or after {} until the first at or after {}.",
+                "{} {} down from the first cycle at or after {} until the first at or after {}.",
                 counted(chips.0, "chip"),
+                if chips.0 == 1 { "is" } else { "are" },
                 utc(from),
                 utc(to)
             ),
