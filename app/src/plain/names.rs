@@ -7,7 +7,7 @@ use common::names::Names;
 use leptos::prelude::*;
 
 /// The names of the page that is rendered; none outside of one.
-pub(crate) fn names() -> Arc<Names> {
+fn names() -> Arc<Names> {
     use_context().unwrap_or_default()
 }
 
