@@ -141,7 +141,7 @@ for (const [name, javaScriptEnabled, zone, from] of [
 
     test("names its zone, keeps what was typed, and says what is wrong beside the field", async ({ page }) => {
       await page.goto("/budget/ledger");
-      await expect(page.getByText(`Times in ${zone}`)).toBeVisible();
+      await expect(page.getByText(`Times in ${zone}`, { exact: true })).toBeVisible();
       await page.getByLabel("From").fill("2026-11-01T00:00");
       await page.getByRole("button", { name: "Filter" }).click();
       await expect(page).toHaveURL(/from=2026-11-01T00/);

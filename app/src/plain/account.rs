@@ -4,7 +4,7 @@ use common::api::{Role, SessionView, TokenView, ViewerView};
 use leptos::prelude::*;
 
 use super::form::{Field, FormState, boxes, field, form, panel, select};
-use super::table::{Content, Table};
+use super::table::{Content, DO, Table};
 use crate::components::time::date_time;
 
 /// What the page shows.
@@ -178,13 +178,8 @@ fn list_of_sessions(sessions: Vec<SessionView>) -> AnyView {
             ]
         })
         .collect();
-    let columns = [
-        ("Browser", "", false),
-        ("Address", "", false),
-        ("Since", "", false),
-        ("Last used", "", false),
-        ("Do", "", false),
-    ];
+    let columns =
+        [("Browser", "", false), ("Address", "", false), ("Since", "", false), ("Last used", "", false), DO];
     view! {
         {Table::new("Where you are signed in", &columns, rows).sortable("sessions").view()}
         {others
@@ -223,13 +218,7 @@ fn list_of_tokens(tokens: Vec<TokenView>) -> AnyView {
             revoke.into(),
         ]
     });
-    let columns = [
-        ("For", "", false),
-        ("May", "", false),
-        ("Last used", "", false),
-        ("Ends", "", false),
-        ("Do", "", false),
-    ];
+    let columns = [("For", "", false), ("May", "", false), ("Last used", "", false), ("Ends", "", false), DO];
     Table::new("Tokens for programs", &columns, rows.collect())
         .sortable("tokens")
         .view_or("You have none. A program that places bids or reports losses needs one.")

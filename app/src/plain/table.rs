@@ -5,6 +5,9 @@ use leptos::prelude::*;
 /// A column: its name, its unit (empty without one), and whether it holds numbers.
 pub(crate) type Column = (&'static str, &'static str, bool);
 
+/// The column of what can be done with a row: nothing is sorted by it.
+pub(crate) const DO: Column = ("Do", "", false);
+
 /// What stands in a cell, and the number it is sorted by where that is not its text.
 pub(crate) struct Content {
     view: AnyView,
@@ -86,9 +89,11 @@ impl<'a> Table<'a> {
         let region = if is_tall { "scroll tall" } else { "scroll" };
         let heads = columns
             .iter()
-            .map(|(name, unit, is_number)| {
+            .map(|column| {
+                let (name, unit, is_number) = column;
+                let unsorted = (*column == DO).then_some("");
                 view! {
-                    <th scope="col" class=is_number.then_some("num")>
+                    <th scope="col" class=is_number.then_some("num") data-unsorted=unsorted>
                         {*name}
                         {(!unit.is_empty()).then(|| view! { <small>{*unit}</small> })}
                     </th>
@@ -140,11 +145,12 @@ mod tests {
 
     #[test]
     fn a_cell_says_its_column_and_unit_where_the_headings_are_far() {
-        let columns = [("Team", "", false), ("Spent", "local credits", true), ("Chance", "", true)];
+        let columns = [("Team", "", false), ("Spent", "local credits", true), ("Chance", "", true), DO];
         let rows = vec![vec![
             Content::from("ads"),
             Content::from("1.25"),
             Content::sorted_by("80 %", Some("0.8".to_owned())),
+            Content::from("End it"),
         ]];
         let html = Owner::new_root(None)
             .with(|| Table::new("Teams", &columns, rows).captioned().sortable("teams").view().to_html())
@@ -159,5 +165,6 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("data-unit=\"\""), "{html}");
+        assert_eq!(html.matches("data-unsorted").count(), 1, "{html}");
     }
 }

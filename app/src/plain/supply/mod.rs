@@ -20,7 +20,7 @@ pub use self::import::{ImportPage, import};
 pub use self::what_if::{AskPage, SORTS, answered, ask};
 use super::names;
 use super::organisation::{Cell, ChangePage, Link, Listing, change, listed};
-use super::table::{Content, Table};
+use super::table::{Content, DO, Table};
 use crate::chart::{layer_color, own_layers, supply_change, supply_chart};
 use crate::components::time::date_time;
 use crate::format;
@@ -147,7 +147,7 @@ fn columns(
 ) -> Vec<(&'static str, &'static str, bool)> {
     let mut columns = columns.to_vec();
     if may_change {
-        columns.push(("Do", "", false));
+        columns.push(DO);
     }
     columns
 }
