@@ -76,5 +76,5 @@ test("pages of money say what people call teams, pools and chip types; links hol
   await page.getByRole("link", { name: "Charge for NVIDIA T4" }).click();
   await expect(page).toHaveURL(/chip_type=T4/);
   await page.locator("main tbody a").first().click();
-  await expect(page.getByRole("rowheader", { name: "Cluster 0e4a51" })).toBeVisible();
+  await expect(page.getByRole("rowheader", { name: "Cluster 0e4a51" }).first()).toBeVisible();
 });

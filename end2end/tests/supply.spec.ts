@@ -99,7 +99,7 @@ test("a what-if is answered, sorted, and the same under its link", async ({ page
   await page.getByLabel("By", { exact: true }).fill("842");
   await page.getByRole("button", { name: "Compare" }).click();
   await expect(page).toHaveURL(/\/what-if\/[0-9a-f-]{36}$/);
-  await expect(page.locator("main")).toContainText("842 more chips of T4, shared");
+  await expect(page.locator("main")).toContainText("842 more chips of NVIDIA T4, shared");
   const link = page.url();
   const gist = await page.getByRole("region", { name: "In short" }).innerText();
   await page.getByRole("link", { name: "by name" }).click();

@@ -194,8 +194,8 @@ fn change_words(change: &WhatIfChange) -> String {
     match change {
         WhatIfChange::Chips { chip_type, pool, by } => {
             let than = if *by < 0 { "fewer" } else { "more" };
-            let chips = counted(by.unsigned_abs(), "chip");
-            format!("{chips} {than} of {}, {}", names::chip_type(chip_type), names::whose(pool.as_ref()))
+            let chips = counted(by.unsigned_abs(), &format!("{than} chip"));
+            format!("{chips} of {}, {}", names::chip_type(chip_type), names::whose(pool.as_ref()))
         }
         WhatIfChange::Reserve { chip_type, reserve_price } => {
             let chip_type = names::chip_type(chip_type);
