@@ -94,8 +94,7 @@ async fn upload(
     let UploadQuery { name, supply, round_seconds } = query;
     let upload = Upload { name: &name, supply, round_seconds, csv: &csv };
     let (rounds, teams) = state.services().upload_lab_trace(&viewer, upload).await?;
-    let about =
-        format!("{name}, uploaded: {} of {}", counted(rounds as u64, "round"), counted(teams as u64, "team"));
+    let about = format!("{name}, uploaded: {} of {}", counted(rounds, "round"), counted(teams, "team"));
     Ok((StatusCode::CREATED, Json(LabTraceView { name, about })).into_response())
 }
 

@@ -57,11 +57,8 @@ impl Services {
             vec![choice(traces::HISTORY, "This market: what its teams asked for, cycle by cycle")];
         choices.extend(traces::BUILT_IN.iter().map(|(name, about)| choice(name, about)));
         for (name, rounds, teams) in lab::traces(&mut self.store.read().await?).await? {
-            let about = format!(
-                "{name}, uploaded: {} of {}",
-                counted(rounds as u64, "round"),
-                counted(teams as u64, "team")
-            );
+            let about =
+                format!("{name}, uploaded: {} of {}", counted(rounds, "round"), counted(teams, "team"));
             choices.push(Choice { name, about });
         }
         Ok(choices)

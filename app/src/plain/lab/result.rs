@@ -145,7 +145,7 @@ fn figures(run: &LabRun, result: &LabResult, comparison: &Comparison, drill: Opt
         format!("Values: {}.", result.value_source),
         format!(
             "{} of {} h, {}; chips: {}.",
-            counted(result.rounds as u64, "round"),
+            counted(result.rounds, "round"),
             hours(result.round_hours),
             counted(result.teams.len() as u64, "team"),
             result.supply.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
