@@ -16,6 +16,9 @@ const when = new Intl.DateTimeFormat("en-GB", {
   hourCycle: "h23", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit",
 });
 
+// Own limits from which on their lines stand back.
+const MANY_LIMITS = 8;
+
 // Clock and date labels of the time axis, by the distance between two of them.
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -240,15 +243,26 @@ class Chart extends HTMLElement {
         free = left + width + 8 * dot;
       }
     }
-    for (const own of this.#chart.own ?? []) this.#own(plot, dot, own);
+    this.#owns(plot, dot);
     if (this.#chart.point) this.#clearingPoint(plot, dot);
     ctx.restore();
   }
 
-  // A bid of the viewer's: a level line over time, a dot on the curve of demand.
-  #own({ ctx, bbox, valToPos, scales }, dot, { x, y, label }) {
+  // The viewer's bids, the highest first. Labels that would run into each other are left out, and many lines stand
+  // back behind the prices.
+  #owns(plot, dot) {
+    const owns = [...(this.#chart.own ?? [])].sort((one, other) => other.y - one.y);
+    plot.ctx.globalAlpha = this.#chart.kind !== "depth" && owns.length > MANY_LIMITS ? 0.4 : 1;
+    let free = -Infinity;
+    for (const own of owns) free = this.#own(plot, dot, own, free) ?? free;
+    plot.ctx.globalAlpha = 1;
+  }
+
+  // A bid of the viewer's: a level line over time, a dot on the curve of demand. A label goes where it is `free`; gives
+  // back from where on the next one may stand.
+  #own({ ctx, bbox, valToPos, scales }, dot, { x, y, label }, free) {
     const value = y / this.#chart.divisor;
-    if (value < scales.y.min || value > scales.y.max) return;
+    if (value < scales.y.min || value > scales.y.max) return undefined;
     const at = Math.round(valToPos(value, "y", true));
     ctx.fillStyle = css("mine");
     ctx.strokeStyle = css("mine");
@@ -256,15 +270,20 @@ class Chart extends HTMLElement {
     if (this.#chart.kind === "depth") {
       ctx.arc(valToPos(x, "x", true), at, 4 * dot, 0, 2 * Math.PI);
       ctx.fill();
-      return;
+      return undefined;
     }
     ctx.setLineDash([5 * dot, 4 * dot]);
     ctx.moveTo(bbox.left, at);
     ctx.lineTo(bbox.left + bbox.width, at);
     ctx.stroke();
+    if (at < free) return undefined;
+    const alpha = ctx.globalAlpha;
+    ctx.globalAlpha = 1;
     ctx.textAlign = "right";
     ctx.fillText(`${label} ${price.format(value)}`, bbox.left + bbox.width - 4 * dot, at - 4 * dot);
     ctx.textAlign = "left";
+    ctx.globalAlpha = alpha;
+    return at + 15 * dot;
   }
 
   #clearingPoint({ ctx, valToPos }, dot) {

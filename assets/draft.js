@@ -2,23 +2,7 @@
 
 import { element, fieldsOf, parsed, send } from "qm-forms";
 import { morph } from "qm-morph";
-
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
-const two = (number) => String(number).padStart(2, "0");
-
-// The server writes times into fields in UTC; a person sees and types them in the zone that goes with the form.
-function toLocalTime(form) {
-  const field = form.querySelector("input[data-zone-field]");
-  if (!field || field.value !== "UTC") return;
-  for (const input of form.querySelectorAll("[data-local-time]")) {
-    const at = new Date(`${input.value}Z`);
-    if (Number.isNaN(at.getTime())) continue;
-    const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-    const seconds = at.getSeconds() ? `:${two(at.getSeconds())}` : "";
-    input.setAttribute("value", `${date}T${two(at.getHours())}:${two(at.getMinutes())}${seconds}`);
-  }
-  field.value = zone;
-}
+import { toLocalTime } from "qm-times";
 
 // Controls by name and place, with their values.
 function valuesOf(form) {

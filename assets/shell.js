@@ -191,6 +191,11 @@ async function followWork(part) {
 document.querySelector(".rail > a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 showTheme();
+// The browser part turns the times of its own forms, once it has taken the page over.
+if ("plain" in root.dataset) {
+  const timed = [...document.querySelectorAll("form")].filter((form) => form.querySelector("[data-zone-field]"));
+  if (timed.length > 0) import("qm-times").then(({ toLocalTime }) => timed.forEach(toLocalTime));
+}
 keepUp();
 const followed = document.querySelector("[data-each-cycle]");
 if (followed) followCycles(followed);

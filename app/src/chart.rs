@@ -9,6 +9,7 @@ mod plain;
 use common::api::{AllocationsView, BookView, DepthLevel, PriceHistory};
 use common::instant::{Instant, MICROS_PER_SECOND};
 use common::money::{MICROS_PER_CREDIT, Price};
+use common::words::counted;
 use serde::Serialize;
 
 use crate::data::OwnLimit;
@@ -208,7 +209,7 @@ pub(crate) fn own_level(levels: &[DepthLevel], limit: Price) -> Option<&DepthLev
 /// A change of supply as a label: "+512 chips".
 pub(crate) fn supply_change(before: u64, after: u64) -> String {
     let sign = if after >= before { '+' } else { '\u{2212}' };
-    format!("{sign}{} chips", crate::format::thousands(after.abs_diff(before)))
+    format!("{sign}{}", counted(after.abs_diff(before), "chip"))
 }
 
 /// Which of the two amounts a stack shows.

@@ -19,8 +19,8 @@ use crate::response;
 /// Addresses of the built site's files by their plain name: `chart.js` → `/pkg/3f2a9c/chart.js`.
 ///
 /// Names the pages use: `main.css`, `quota-marketplace.{js,wasm}`, `uPlot.{css,js}`, `favicon.svg`,
-/// `shell.js`, `chart.js`, `bids.js`, `draft.js`, `forms.js`, `morph.js`, `queue.js`, `tables.js`. Shared, as each request to a
-/// page clones it several times.
+/// `shell.js`, `chart.js`, `bids.js`, `draft.js`, `forms.js`, `morph.js`, `queue.js`, `tables.js`,
+/// `times.js`. Shared, as each request to a page clones it several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteFiles(Arc<BTreeMap<String, String>>);
 
@@ -48,7 +48,7 @@ pub async fn read_shell(mut request: Request, next: Next) -> Response {
 }
 
 /// Scripts that are loaded when a page needs them, by the names under which they import each other.
-const OWN_SCRIPTS: [&str; 7] = ["chart", "bids", "draft", "forms", "morph", "queue", "tables"];
+const OWN_SCRIPTS: [&str; 8] = ["chart", "bids", "draft", "forms", "morph", "queue", "tables", "times"];
 
 /// Sets the chosen theme before anything is painted.
 pub(crate) const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('theme');\

@@ -4,17 +4,14 @@ use common::api::Occupancy;
 use common::chips::Chips;
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
+use common::words::grouped as group;
+pub use common::words::thousands;
 
 /// Keeps a number and its unit on one line.
 const NO_BREAK_SPACE: char = '\u{a0}';
 const MINUS: char = '\u{2212}';
 /// Stands where there is no value.
 pub(crate) const NONE: &str = "—";
-
-/// A whole number with commas between thousands.
-pub fn thousands(number: u64) -> String {
-    group(&number.to_string())
-}
 
 /// What a page of settings shows: those in force, and what waits for the next cycle.
 #[must_use]
@@ -25,18 +22,6 @@ pub fn as_set(next_cycle: u64) -> String {
 /// Chips with commas between thousands.
 pub(crate) fn chips(chips: Chips) -> String {
     thousands(chips.0)
-}
-
-/// Digits with commas between thousands.
-fn group(digits: &str) -> String {
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Thousandths of chips or chip-hours with all three decimals: 1234567 → "1,234.567".

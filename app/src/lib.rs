@@ -21,6 +21,8 @@ mod fields;
 pub mod format;
 mod live;
 #[cfg(feature = "ssr")]
+pub mod local_time;
+#[cfg(feature = "ssr")]
 mod own;
 pub mod pages;
 #[cfg(feature = "ssr")]

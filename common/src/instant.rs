@@ -25,6 +25,12 @@ impl Instant {
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(MICROS_PER_SECOND)))
     }
+
+    /// The whole second that it lies in.
+    #[must_use]
+    pub const fn whole_second(self) -> Self {
+        Self(self.0.saturating_sub(self.0.rem_euclid(MICROS_PER_SECOND)))
+    }
 }
 
 impl fmt::Display for Instant {

@@ -10,4 +10,6 @@ pub mod ids;
 pub mod instant;
 pub mod measure;
 pub mod money;
+pub mod names;
 pub mod problem;
+pub mod words;

@@ -44,6 +44,10 @@ for (const colorScheme of ["light", "dark"] as const) {
       for (const width of [2560, 360]) {
         await page.setViewportSize({ width, height: 900 });
         await expect.poll(over, `${name} at ${width}`).toBeLessThanOrEqual(0);
+        // A table of money is read without scrolling sideways either.
+        const wide = await page.locator("main .scroll:has(table:visible)").evaluateAll((regions) =>
+          regions.filter((region) => region.scrollWidth > region.clientWidth).map((region) => region.ariaLabel));
+        expect(wide, `${name} at ${width}`).toEqual([]);
         const { violations } = await new AxeBuilder({ page }).analyze();
         const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
         expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`), name).toEqual([]);
@@ -53,3 +57,24 @@ for (const colorScheme of ["light", "dark"] as const) {
     }
   });
 }
+
+test("pages of money say what people call teams, pools and chip types; links hold the ids", async ({ page }) => {
+  // The oldest month has charges also where another one has just begun.
+  await page.goto("/finance/months");
+  const month = await page.locator("main tbody tr").last().getByRole("link", { name: "Spend" }).getAttribute("href");
+  const period = new URL(month ?? "", page.url()).searchParams.get("period");
+  await page.goto(`/finance?group=team&period=${period}`);
+  await page.locator("section[aria-labelledby=rows] tbody a").first().click();
+  await expect(page).toHaveURL(/team=vc-/);
+  await expect(page.getByRole("link", { name: /^Team Cluster \w+: show all$/ })).toBeVisible();
+  await page.goto("/finance/statements");
+  const pools = await page.locator("td[data-label=Pool]").allInnerTexts();
+  expect(pools.length).toBeGreaterThan(0);
+  expect(pools.filter((pool) => !["Language", "Products", "Research", "Vision"].includes(pool))).toEqual([]);
+  await page.goto(`/finance/statements/of?team=vc-0e4a51&period=${period}`);
+  await expect(page.locator("main")).toContainText("Cluster 0e4a51 · Products");
+  await page.getByRole("link", { name: "Charge for NVIDIA T4" }).click();
+  await expect(page).toHaveURL(/chip_type=T4/);
+  await page.locator("main tbody a").first().click();
+  await expect(page.getByRole("rowheader", { name: "Cluster 0e4a51" }).first()).toBeVisible();
+});

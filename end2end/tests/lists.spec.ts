@@ -130,3 +130,39 @@ test("the queue is asked for once when one goes there, and not when one leaves",
   }
   expect(counts).toEqual({ going: 1, inside: 1, leaving: 0 });
 });
+
+// A filter by time is typed and shown in the viewer's zone; links to the same rows hold instants.
+for (const [name, javaScriptEnabled, zone, from] of [
+  ["with scripts", true, "Europe/Berlin", "2026-11-01T00:00:00+01:00"],
+  ["without scripts", false, "UTC", "2026-11-01T00:00:00Z"],
+] as const) {
+  test.describe(`a filter by time ${name}`, () => {
+    test.use({ as: "engineer", timezoneId: "Europe/Berlin", javaScriptEnabled, expectedMessages: [/status of 422/] });
+
+    test("names its zone, keeps what was typed, and says what is wrong beside the field", async ({ page }) => {
+      await page.goto("/budget/ledger");
+      await expect(page.getByText(`Times in ${zone}`, { exact: true })).toBeVisible();
+      await page.getByLabel("From").fill("2026-11-01T00:00");
+      await page.getByRole("button", { name: "Filter" }).click();
+      await expect(page).toHaveURL(/from=2026-11-01T00/);
+      await expect(page.getByLabel("From")).toHaveValue("2026-11-01T00:00");
+      const csv = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
+      const instant = new URL(csv ?? "", page.url()).searchParams.get("from");
+      expect(new Date(instant ?? "").getTime()).toBe(new Date(from).getTime());
+      // An address that holds an instant leads to the same.
+      await page.goto(`/budget/ledger?from=${instant}`);
+      await expect(page.getByLabel("From")).toHaveValue("2026-11-01T00:00");
+      await page.goto("/budget/ledger?from=1e309");
+      await expect(page.locator(".field", { hasText: "From" })).toContainText('"1e309" is not a date and a time');
+    });
+  });
+}
+
+test("the heading of a panel stands in one line beside what can be done", async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(page, "/");
+  const header = page.locator("section[aria-labelledby=depth-title] > header");
+  const heights = await header.evaluate((header) => [...header.children].map((part) => part.getBoundingClientRect()));
+  const centres = heights.map((box) => Math.round(box.top + box.height / 2));
+  expect(Math.abs(centres[0] - centres[1])).toBeLessThanOrEqual(2);
+});

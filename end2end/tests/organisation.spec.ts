@@ -49,6 +49,11 @@ test.describe("an engineer", () => {
     }
   });
 
+  test("reads the own role as the list of people says it", async ({ page }) => {
+    await page.goto("/account");
+    await expect(page.locator(".facts div", { hasText: "Roles" })).toContainText("engineer");
+  });
+
   test("reads the own budget down to the entries, and no other team's", async ({ page }) => {
     await page.goto("/budget");
     await expect(page.locator("main")).toContainText("The team's bids together may cost at most");

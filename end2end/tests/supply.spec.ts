@@ -49,12 +49,12 @@ test("a cut is shown with its effect, confirmed, and in force with the next cycl
 test("a change at a time to come waits, and is taken back", async ({ page }) => {
   await setChips(page, "1", new Date(Date.now() + 86_400_000).toISOString());
   await page.getByRole("button", { name: "Plan it" }).click();
-  const plan = page.getByRole("row", { name: /T4 shared: 1 chips/ });
+  const plan = page.getByRole("row", { name: /T4 shared: 1 chip/ });
   await expect(plan).toContainText("waits");
   await plan.getByRole("link", { name: "Take back" }).click();
   await page.getByLabel("Reason").fill("not needed");
   await page.getByRole("button", { name: "Take it back" }).click();
-  await expect(page.getByRole("row", { name: /T4 shared: 1 chips/ })).toContainText("taken back: Demo admin: not needed");
+  await expect(page.getByRole("row", { name: /T4 shared: 1 chip/ })).toContainText("taken back: Demo admin: not needed");
 });
 
 test("a policy says what becomes of jobs that a cut leaves without quota", async ({ page }) => {
@@ -99,7 +99,7 @@ test("a what-if is answered, sorted, and the same under its link", async ({ page
   await page.getByLabel("By", { exact: true }).fill("842");
   await page.getByRole("button", { name: "Compare" }).click();
   await expect(page).toHaveURL(/\/what-if\/[0-9a-f-]{36}$/);
-  await expect(page.locator("main")).toContainText("842 more chips of T4, shared");
+  await expect(page.locator("main")).toContainText("842 more chips of NVIDIA T4, shared");
   const link = page.url();
   const gist = await page.getByRole("region", { name: "In short" }).innerText();
   await page.getByRole("link", { name: "by name" }).click();

@@ -47,7 +47,8 @@ pub(crate) fn supply_chart(history: &SupplyHistory) -> String {
     let layer = |hands: &[Option<&PoolId>]| -> Vec<Option<u64>> {
         x.iter().map(|at| Some(hands.iter().map(|hand| level_at(*hand, *at)).sum())).collect()
     };
-    let label = |hand: &Option<&'_ PoolId>| hand.map_or("Shared".to_owned(), ToString::to_string);
+    let label =
+        |hand: &Option<&'_ PoolId>| hand.map_or_else(|| "Shared".to_owned(), crate::plain::names::pool);
     let labels: Vec<String> = hands.iter().map(label).collect();
     let mut series: Vec<Series<'_>> = labels[..own]
         .iter()

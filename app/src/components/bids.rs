@@ -10,10 +10,12 @@ use super::switch::csv;
 use crate::format;
 use crate::words;
 
-/// The way to a new bid for a chip type.
-pub(crate) fn bid_for(chip_type: &ChipTypeRow) -> impl IntoView + use<> {
+/// The way to a new bid for a chip type, which a short text leaves to the heading beside it.
+pub(crate) fn bid_for(chip_type: &ChipTypeRow, short: bool) -> impl IntoView + use<> {
     let href = words::address("/bids/new", &[("chip", Some(chip_type.chip_type.as_str()))]);
-    view! { <a class="button" href=href>"Bid for "{chip_type.name.clone()}</a> }
+    let whole = format!("Bid for {}", chip_type.name);
+    let (text, label) = if short { ("Bid".to_owned(), Some(whole)) } else { (whole, None) };
+    view! { <a class="button" href=href aria-label=label>{text}</a> }
 }
 
 /// All bids that came with the cycle, by team and queue position.

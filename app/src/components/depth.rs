@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use common::api::{BookView, DepthLevel};
 use common::money::Price;
+use common::words::counted;
 use leptos::prelude::*;
 
 use super::problem::empty;
@@ -48,9 +49,9 @@ fn summary(book: &BookView) -> String {
         |price| format!("clearing at {price} credits per chip-hour"),
     );
     format!(
-        "Demand curve of {}: {} chips asked for at any price, {} supplied, {cleared}.",
+        "Demand curve of {}: {} asked for at any price, {} supplied, {cleared}.",
         book.chip_type,
-        format::chips(most),
+        counted(most.0, "chip"),
         format::chips(book.supply)
     )
 }

@@ -2,6 +2,7 @@
 
 use common::api::{BookView, PoolDemand};
 use common::ids::ChipTypeId;
+use common::words::counted;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
@@ -54,7 +55,7 @@ fn book(shown: &data::BookPage) -> impl IntoView + use<> {
         }
     });
     let row = book.chip_types.iter().find(|row| row.chip_type == book.chip_type);
-    let bid = row.filter(|row| *bids && !row.retired).map(bid_for);
+    let bid = row.filter(|row| *bids && !row.retired).map(|row| bid_for(row, false));
     let path = format!("/api/v1/chip-types/{}/book", book.chip_type);
     let levels = telling(&book.levels, own);
     view! {
@@ -71,7 +72,7 @@ fn book(shown: &data::BookPage) -> impl IntoView + use<> {
             <section class="panel" aria-labelledby="depth-title">
                 <header>
                     <h2 id="depth-title">"Depth"</h2>
-                    <span class="quiet">{format!("{} levels", levels.len())}</span>
+                    <span class="quiet">{counted(levels.len() as u64, "level")}</span>
                     <div class="right">{csv(address(&path, &[("format", Some("csv"))]), "Depth")}</div>
                 </header>
                 {if book.levels.is_empty() {

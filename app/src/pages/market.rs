@@ -211,7 +211,7 @@ fn behind(state: &State, market: &MarketView, opened: &OpenedChipType, bids: boo
     let chip_type = &opened.history.chip_type;
     let row = market.rows.iter().find(|row| row.chip_type == *chip_type);
     let name = row.map_or_else(|| chip_type.to_string(), |row| row.name.clone());
-    let bid = row.filter(|row| bids && !row.retired).map(bid_for);
+    let bid = row.filter(|row| bids && !row.retired).map(|row| bid_for(row, true));
     view! {
         <div class="columns">
             {history_panel(state, &name, opened).into_any()}
@@ -220,7 +220,7 @@ fn behind(state: &State, market: &MarketView, opened: &OpenedChipType, bids: boo
                     <h2 id="depth-title">{name.clone()}" · who asks at which price"</h2>
                     <div class="right">
                         <a class="quiet-link" href=address("/book", &[("chip", Some(chip_type.as_str()))])>
-                            "Open the book, with the table"
+                            "Bid book"
                         </a>
                         {bid}
                     </div>

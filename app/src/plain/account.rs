@@ -1,9 +1,10 @@
 //! The page of one's own account: password, sessions, tokens.
 
-use common::api::{SessionView, TokenView, ViewerView};
+use common::api::{Role, SessionView, TokenView, ViewerView};
 use leptos::prelude::*;
 
 use super::form::{Field, FormState, boxes, field, form, panel, select};
+use super::table::{Content, DO, Table};
 use crate::components::time::date_time;
 
 /// What the page shows.
@@ -89,14 +90,19 @@ fn link_to(provider: &str, is_linked: bool, has_password: bool) -> AnyView {
     panel("provider", "Single sign-on", body)
 }
 
+/// The roles of a person in words; who has none is an engineer.
+pub fn roles_words(roles: impl IntoIterator<Item = Role>) -> String {
+    let names: Vec<&str> = roles.into_iter().map(Role::as_str).collect();
+    if names.is_empty() { "engineer".to_owned() } else { names.join(", ") }
+}
+
 fn who(viewer: &ViewerView) -> AnyView {
     let teams: Vec<String> = viewer
         .teams
         .iter()
         .map(|team| format!("{}{}", team.name, if team.leads { " (lead)" } else { "" }))
         .collect();
-    let roles: Vec<&str> = viewer.roles.iter().map(|role| role.as_str()).collect();
-    let or_none = |list: String| if list.is_empty() { "none".to_owned() } else { list };
+    let teams = if teams.is_empty() { "none".to_owned() } else { teams.join(", ") };
     view! {
         <dl class="facts">
             <div>
@@ -105,11 +111,11 @@ fn who(viewer: &ViewerView) -> AnyView {
             </div>
             <div>
                 <dt>"Teams"</dt>
-                <dd class="text">{or_none(teams.join(", "))}</dd>
+                <dd class="text">{teams}</dd>
             </div>
             <div>
                 <dt>"Roles"</dt>
-                <dd class="text">{or_none(roles.join(", "))}</dd>
+                <dd class="text">{roles_words(viewer.roles.iter().copied())}</dd>
             </div>
         </dl>
         <p class="quiet">
@@ -145,7 +151,7 @@ fn change_password(state: &FormState) -> AnyView {
 
 fn list_of_sessions(sessions: Vec<SessionView>) -> AnyView {
     let others = sessions.iter().any(|session| !session.current);
-    let rows = sessions
+    let rows: Vec<Vec<Content>> = sessions
         .into_iter()
         .map(|session| {
             let action = format!("/account/sessions/{}/end", session.id);
@@ -159,34 +165,23 @@ fn list_of_sessions(sessions: Vec<SessionView>) -> AnyView {
                     </form>
                 }
             });
-            view! {
-                <tr>
-                    <th scope="row">
-                        {session.browser} {session.current.then(|| view! { <small>"this one"</small> })}
-                    </th>
-                    <td data-label="Address">{session.address}</td>
-                    <td data-label="Since">{date_time(session.made_at)}</td>
-                    <td data-label="Last used">{date_time(session.last_used_at)}</td>
-                    <td>{end}</td>
-                </tr>
-            }
+            let browser = view! {
+                {session.browser}
+                {session.current.then(|| view! { <small>"this one"</small> })}
+            };
+            vec![
+                browser.into(),
+                session.address.into(),
+                date_time(session.made_at).into(),
+                date_time(session.last_used_at).into(),
+                end.into(),
+            ]
         })
-        .collect_view();
+        .collect();
+    let columns =
+        [("Browser", "", false), ("Address", "", false), ("Since", "", false), ("Last used", "", false), DO];
     view! {
-        <table class="cards" data-sortable="sessions">
-            <thead>
-                <tr>
-                    <th scope="col">"Browser"</th>
-                    <th scope="col">"Address"</th>
-                    <th scope="col">"Since"</th>
-                    <th scope="col">"Last used"</th>
-                    <th scope="col">
-                        <span class="hidden">"Sign out"</span>
-                    </th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
+        {Table::new("Where you are signed in", &columns, rows).sortable("sessions").view()}
         {others
             .then(|| {
                 view! {
@@ -204,52 +199,29 @@ fn list_of_sessions(sessions: Vec<SessionView>) -> AnyView {
 }
 
 fn list_of_tokens(tokens: Vec<TokenView>) -> AnyView {
-    if tokens.is_empty() {
-        return view! { <p class="quiet">"You have none."</p> }.into_any();
-    }
-    let rows = tokens
-        .into_iter()
-        .map(|token| {
-            let action = format!("/account/tokens/{}/revoke", token.id);
-            let label = format!("Revoke {}", token.name);
-            let used = match token.last_used_at {
-                Some(at) => date_time(at).into_any(),
-                None => "never".into_any(),
-            };
-            view! {
-                <tr>
-                    <th scope="row">{token.name}</th>
-                    <td data-label="May">{token.scopes.join(", ")}</td>
-                    <td data-label="Last used">{used}</td>
-                    <td data-label="Ends">{date_time(token.ends_at)}</td>
-                    <td>
-                        <form method="post" action=action>
-                            <button class="button danger" type="submit" aria-label=label>
-                                "Revoke"
-                            </button>
-                        </form>
-                    </td>
-                </tr>
-            }
-        })
-        .collect_view();
-    view! {
-        <table class="cards" data-sortable="tokens">
-            <thead>
-                <tr>
-                    <th scope="col">"For"</th>
-                    <th scope="col">"May"</th>
-                    <th scope="col">"Last used"</th>
-                    <th scope="col">"Ends"</th>
-                    <th scope="col">
-                        <span class="hidden">"Revoke"</span>
-                    </th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
-    }
-    .into_any()
+    let rows = tokens.into_iter().map(|token| -> Vec<Content> {
+        let action = format!("/account/tokens/{}/revoke", token.id);
+        let label = format!("Revoke {}", token.name);
+        let used = token.last_used_at.map_or_else(|| "never".into_any(), |at| date_time(at).into_any());
+        let revoke = view! {
+            <form method="post" action=action>
+                <button class="button danger" type="submit" aria-label=label>
+                    "Revoke"
+                </button>
+            </form>
+        };
+        vec![
+            token.name.into(),
+            token.scopes.join(", ").into(),
+            used.into(),
+            date_time(token.ends_at).into(),
+            revoke.into(),
+        ]
+    });
+    let columns = [("For", "", false), ("May", "", false), ("Last used", "", false), ("Ends", "", false), DO];
+    Table::new("Tokens for programs", &columns, rows.collect())
+        .sortable("tokens")
+        .view_or("You have none. A program that places bids or reports losses needs one.")
 }
 
 fn new_token(state: &FormState) -> AnyView {

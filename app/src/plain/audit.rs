@@ -3,7 +3,7 @@
 use common::api::{AuditEntry, Page};
 use leptos::prelude::*;
 
-use super::form::{Field, FormState, field, select};
+use super::form::{Field, FormState, field, select, stretch, zone_of_times};
 use super::organisation::{Shows, subnav};
 use super::parts::next_page;
 use super::table::{Content, Table};
@@ -33,16 +33,15 @@ pub fn audit(page: AuditPage) -> AnyView {
     let mut options = vec![(String::new(), "All".to_owned())];
     options.extend(actions.into_iter().map(|action| (action.clone(), action)));
     let line = |name, label| Field { required: false, ..Field::text(name, label) };
-    let hint = "UTC, like 2026-11-30T00:00:00Z";
     let form = view! {
         <form class="filters" method="get" action="/organisation/audit">
             {select(&filters, "action", "Action", "", options)} {field(&filters, &line("user", "Account id"))}
             {field(&filters, &line("object", "Object id"))}
-            {field(&filters, &line("from", "From").with_hint(hint))}
-            {field(&filters, &line("to", "Before").with_hint(hint))}
+            {stretch(&filters, "From")}
             <button class="button" type="submit">
                 "Filter"
             </button>
+            {zone_of_times(&filters)}
         </form>
     };
     let link = |path: &str, more: &[(&'static str, &str)]| {

@@ -9,8 +9,10 @@ use common::money::MicroCredits;
 use leptos::prelude::*;
 
 use super::form::panel;
+use super::names;
 use super::parts::{amount, fact, team_chooser, warning};
 use super::runway::told;
+use super::table::{Content, Table};
 use crate::chart::budget_chart;
 use crate::components::time::date_time;
 use crate::format;
@@ -91,37 +93,25 @@ fn money(budget: &BudgetView) -> AnyView {
         Some(at) => view! { <p class="quiet">"Booked up to "{date_time(at)}"; what ran up since is booked with the next accounting step."</p> }.into_any(),
         None => view! { <p class="quiet">"Nothing is booked yet."</p> }.into_any(),
     };
-    let burns = budget
-        .burns
-        .iter()
-        .map(|burn| {
-            view! {
-                <tr>
-                    <th scope="row">{burn.chip_type.to_string()}</th>
-                    <td class="num">{format::chips(burn.chips)}</td>
-                    <td class="num">{format::price(burn.local_price)}</td>
-                    <td class="num">{format::amount(burn.cost)}</td>
-                </tr>
-            }
-        })
-        .collect_view();
+    let burns = budget.burns.iter().map(|burn| {
+        vec![
+            names::chip_type(&burn.chip_type),
+            format::chips(burn.chips),
+            format::price(burn.local_price),
+            format::amount(burn.cost),
+        ]
+    });
+    let columns = [
+        ("Chip type", "", false),
+        ("Chips in use", "", true),
+        ("Price", "credits per chip-hour", true),
+        ("Cost", "credits per hour", true),
+    ];
     let table = (!budget.burns.is_empty()).then(|| {
-        view! {
-            <div class="scroll" tabindex="0" role="region" aria-label="What the burn rate is made of">
-                <table data-sortable="burns">
-                    <caption>"What the burn rate is made of"</caption>
-                    <thead>
-                        <tr>
-                            <th scope="col">"Chip type"</th>
-                            <th scope="col" class="num">"Chips in use"</th>
-                            <th scope="col" class="num">"Price"<small>"credits per chip-hour"</small></th>
-                            <th scope="col" class="num">"Cost"<small>"credits per hour"</small></th>
-                        </tr>
-                    </thead>
-                    <tbody>{burns}</tbody>
-                </table>
-            </div>
-        }
+        Table::new("What the burn rate is made of", &columns, burns.collect())
+            .captioned()
+            .sortable("burns")
+            .view()
     });
     let ledger = address("/budget/ledger", &[("team", Some(budget.team.as_str()))]);
     let charges =
@@ -336,38 +326,23 @@ fn alerts(caption: &'static str, alerts: &[AllowanceAlert]) -> AnyView {
     if alerts.is_empty() {
         return ().into_any();
     }
-    let rows = alerts
-        .iter()
-        .map(|alert| {
-            view! {
-                <tr>
-                    <th scope="row">{format!("{} %", alert.percent)}</th>
-                    <td>{date_time(alert.at)}</td>
-                    <td class="num">
-                        <a href=format!("/cycles/{}", alert.cycle)>{format::thousands(alert.cycle)}</a>
-                    </td>
-                    <td class="num">{format::amount(alert.spent)}</td>
-                    <td class="num">{format::amount(alert.amount)}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    view! {
-        <table>
-            <caption>{caption}</caption>
-            <thead>
-                <tr>
-                    <th scope="col">"Reached"</th>
-                    <th scope="col">"At"</th>
-                    <th scope="col" class="num">"Cycle"</th>
-                    <th scope="col" class="num">"Spent"<small>"credits"</small></th>
-                    <th scope="col" class="num">"Allowance"<small>"credits"</small></th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
-    }
-    .into_any()
+    let rows = alerts.iter().map(|alert| -> Vec<Content> {
+        vec![
+            format!("{} %", alert.percent).into(),
+            date_time(alert.at).into(),
+            view! { <a href=format!("/cycles/{}", alert.cycle)>{format::thousands(alert.cycle)}</a> }.into(),
+            format::amount(alert.spent).into(),
+            format::amount(alert.amount).into(),
+        ]
+    });
+    let columns = [
+        ("Reached", "", false),
+        ("At", "", false),
+        ("Cycle", "", true),
+        ("Spent", "credits", true),
+        ("Allowance", "credits", true),
+    ];
+    Table::new(caption, &columns, rows.collect()).captioned().view()
 }
 
 fn history(budget: &BudgetView) -> AnyView {
@@ -437,37 +412,17 @@ fn summary(history: &BudgetHistory) -> String {
 }
 
 fn history_table(history: &BudgetHistory) -> AnyView {
-    let rows = history
-        .points
-        .iter()
-        .rev()
-        .map(|point| {
-            view! {
-                <tr>
-                    <td>{date_time(point.at)}</td>
-                    <td class="num">{format::amount(point.income)}</td>
-                    <td class="num">{format::amount(point.spent)}</td>
-                    <td class="num">{format::amount(point.other)}</td>
-                    <td class="num">{format::amount(point.balance)}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    view! {
-        <div class="scroll tall" tabindex="0" role="region" aria-label="Balance and spend over time">
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"From"</th>
-                        <th scope="col" class="num">"Income"<small>"credits"</small></th>
-                        <th scope="col" class="num">"Spent"<small>"credits"</small></th>
-                        <th scope="col" class="num">"Other"<small>"credits"</small></th>
-                        <th scope="col" class="num">"Balance at its end"<small>"credits"</small></th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
+    let rows = history.points.iter().rev().map(|point| -> Vec<Content> {
+        let amounts = [point.income, point.spent, point.other, point.balance];
+        let amounts = amounts.into_iter().map(|amount| format::amount(amount).into());
+        std::iter::once(date_time(point.at).into()).chain(amounts).collect()
+    });
+    let columns = [
+        ("From", "", false),
+        ("Income", "credits", true),
+        ("Spent", "credits", true),
+        ("Other", "credits", true),
+        ("Balance at its end", "credits", true),
+    ];
+    Table::new("Balance and spend over time", &columns, rows.collect()).tall().view()
 }

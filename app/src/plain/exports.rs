@@ -5,8 +5,11 @@ use common::api::{CreditValueView, ExportColumn, ExportView, JobState, JobView};
 use leptos::prelude::*;
 
 use super::finance::subnav;
-use super::form::{Field, FormState, boxes, field, form as posted_form, panel, select, text_area};
+use super::form::{
+    Field, FormState, boxes, field, form as posted_form, panel, select, stretch, text_area, zone_of_times,
+};
 use super::parts::{fact, work_progress};
+use super::table::{Content, Table};
 use crate::components::time::date_time;
 use crate::format;
 use crate::words::address;
@@ -92,12 +95,12 @@ fn chooser(exports: &[ExportView], form: &FormState, time_zone: &str, extra: &[E
         <form class="filters" method="get" action="/finance/exports">
             {select(form, "name", "Export", "", names)}
             {field(form, &line("period", "Period").with_hint("2026, 2026-Q4, 2026-11 or 2026-11-30"))}
-            {field(form, &line("from", "Or from").with_hint("UTC, like 2026-11-30T00:00:00Z"))}
-            {field(form, &line("to", "Before").with_hint("UTC, like 2026-12-01T00:00:00Z"))}
+            {stretch(form, "Or from")}
             {select(form, "format", "File", "", formats)} {extra}
             <button class="button" type="submit">
                 "Show"
             </button>
+            {zone_of_times(form)}
         </form>
         <p class="quiet">
             "Periods are those of the organisation's zone, " {time_zone.to_owned()}
@@ -112,9 +115,9 @@ fn chosen_view(form: &FormState, chosen: ChosenExport, time_zone: &str) -> AnyVi
     let value = |name: &'static str| Some(form.value(name)).filter(|value| !value.is_empty());
     let added: Vec<&str> = export.extra_columns.iter().map(|column| column.name.as_str()).collect();
     let added: Vec<&str> = added.into_iter().filter(|name| form.has("columns", name)).collect();
-    let columns = Some(added.join(",")).filter(|columns| !columns.is_empty());
+    let extra = Some(added.join(",")).filter(|columns| !columns.is_empty());
     let mut parameters: Vec<(&str, Option<&str>)> = FIELDS.iter().map(|name| (*name, value(name))).collect();
-    parameters.push(("columns", columns.as_deref()));
+    parameters.push(("columns", extra.as_deref()));
     let download = address(&format!("/api/v1/exports/{}", export.name), &parameters);
     let carried = FIELDS
         .iter()
@@ -132,19 +135,12 @@ fn chosen_view(form: &FormState, chosen: ChosenExport, time_zone: &str) -> AnyVi
         .columns
         .iter()
         .chain(export.extra_columns.iter().filter(|column| form.has("columns", &column.name)));
-    let rows = shown
-        .map(|column| {
-            view! {
-                <tr>
-                    <th scope="row">
-                        <code>{column.name.clone()}</code>
-                    </th>
-                    <td>{column.kind.clone()}</td>
-                    <td>{column.meaning.clone()}</td>
-                </tr>
-            }
-        })
-        .collect_view();
+    let rows = shown.map(|column| -> Vec<Content> {
+        let name = view! { <code>{column.name.clone()}</code> };
+        vec![name.into(), column.kind.clone().into(), column.meaning.clone().into()]
+    });
+    let columns = [("Column", "", false), ("Holds", "", false), ("Means", "", false)];
+    let columns = Table::new("Columns of the export", &columns, rows.collect()).view();
     view! {
         <section class="panel" aria-labelledby="chosen">
             <header>
@@ -169,18 +165,7 @@ fn chosen_view(form: &FormState, chosen: ChosenExport, time_zone: &str) -> AnyVi
                 </dl>
                 <p>{export.meaning.clone()}</p>
                 <p class="quiet">{advice}</p>
-                <div class="scroll" tabindex="0" role="region" aria-label="Columns of the export">
-                    <table>
-                        <thead>
-                            <tr>
-                                <th scope="col">"Column"</th>
-                                <th scope="col">"Holds"</th>
-                                <th scope="col">"Means"</th>
-                            </tr>
-                        </thead>
-                        <tbody>{rows}</tbody>
-                    </table>
-                </div>
+                {columns}
             </div>
         </section>
     }
@@ -232,29 +217,16 @@ pub fn credit_value(state: &FormState, present: Option<CreditValueView>) -> AnyV
 
 fn job_list(jobs: &[JobView]) -> AnyView {
     let goes_on = jobs.iter().any(|job| job.state.is_open());
-    let table = if jobs.is_empty() {
-        view! { <p class="empty">"No file was made in the background yet."</p> }.into_any()
-    } else {
-        let rows = jobs.iter().map(job_row).collect_view();
-        view! {
-            <div class="scroll" tabindex="0" role="region" aria-label="Exports in the background">
-                <table>
-                    <thead>
-                        <tr>
-                            <th scope="col">"Export"</th>
-                            <th scope="col">"Asked for at"</th>
-                            <th scope="col">"State"</th>
-                            <th scope="col" class="num">"Rows"</th>
-                            <th scope="col" class="num">"Size" <small>"bytes"</small></th>
-                            <th scope="col">"File"</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
-        }
-        .into_any()
-    };
+    let columns = [
+        ("Export", "", false),
+        ("Asked for at", "", false),
+        ("State", "", false),
+        ("Rows", "", true),
+        ("Size", "bytes", true),
+        ("File", "", false),
+    ];
+    let table = Table::new("Exports in the background", &columns, jobs.iter().map(job_row).collect())
+        .view_or("No file was made in the background yet.");
     view! {
         <section class="panel" id="jobs" aria-labelledby="jobs-title" data-goes-on=goes_on.then_some("")>
             <header>
@@ -269,7 +241,7 @@ fn job_list(jobs: &[JobView]) -> AnyView {
     .into_any()
 }
 
-fn job_row(job: &JobView) -> AnyView {
+fn job_row(job: &JobView) -> Vec<Content> {
     let rows = if job.state.is_open() && job.expected_rows > job.rows {
         format!("{} of about {}", format::thousands(job.rows), format::thousands(job.expected_rows))
     } else {
@@ -293,15 +265,12 @@ fn job_row(job: &JobView) -> AnyView {
         (None, false) if job.state == JobState::Done => "removed".into_any(),
         (None, false) => ().into_any(),
     };
-    view! {
-        <tr>
-            <td>{job.title.clone()}</td>
-            <td>{date_time(job.made_at)}</td>
-            <td>{work_progress(job)}</td>
-            <td class="num">{rows}</td>
-            <td class="num">{format::thousands(job.bytes)}</td>
-            <td>{act}</td>
-        </tr>
-    }
-    .into_any()
+    vec![
+        job.title.clone().into(),
+        date_time(job.made_at).into(),
+        work_progress(job).into(),
+        rows.into(),
+        format::thousands(job.bytes).into(),
+        act.into(),
+    ]
 }

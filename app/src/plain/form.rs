@@ -4,6 +4,7 @@ use common::problem::{FieldProblem, Problem};
 use leptos::prelude::*;
 
 use crate::fields::text_of_area;
+use crate::local_time::{PLAIN_ZONE, fits_field, in_field};
 
 /// What a form shows: values, and what was refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,10 +85,15 @@ impl Field {
         Self { kind: "password", autocomplete, ..Self::text(name, label) }
     }
 
-    /// A date and a time in UTC, which the label says.
+    /// A date and a time in the zone of the form: [`zone_of_times`] stands in it as well and names it.
     #[must_use]
     pub const fn time(name: &'static str, label: &'static str) -> Self {
         Self { kind: "datetime-local", ..Self::text(name, label) }
+    }
+
+    /// Whether it takes a date and a time.
+    pub(super) fn is_time(&self) -> bool {
+        self.kind == "datetime-local"
     }
 
     /// The field with a hint.
@@ -142,7 +148,15 @@ pub(super) fn as_sentence(message: &str) -> String {
 /// A field of one line. What was typed is kept, except a password.
 pub fn field(form: &FormState, field: &Field) -> AnyView {
     let Field { name, label, kind, hint, autocomplete, required } = field.clone();
-    let value = if kind == "password" { String::new() } else { form.value(name).to_owned() };
+    let is_time = field.is_time();
+    let value = match kind {
+        "password" => String::new(),
+        _ if is_time => in_field(form.value(name)).to_owned(),
+        _ => form.value(name).to_owned(),
+    };
+    // What a field for times would drop is kept in a line of text.
+    let is_time = is_time && (value.is_empty() || fits_field(&value));
+    let kind = if kind == "datetime-local" && !is_time { "text" } else { kind };
     let input = view! {
         <input
             id=ids(name).0
@@ -153,9 +167,30 @@ pub fn field(form: &FormState, field: &Field) -> AnyView {
             required=required
             aria-invalid=form.fault(name).map(|_| "true")
             aria-describedby=described_by(form, name, hint)
+            data-local-time=is_time.then_some("")
         />
     };
     around(form, name, label, hint, input.into_any())
+}
+
+/// The zone in which the times of a form are typed, in words: UTC without scripts, which turn them into the viewer's.
+pub fn zone_of_times(form: &FormState) -> AnyView {
+    let zone = Some(form.value("zone")).filter(|zone| !zone.is_empty()).unwrap_or(PLAIN_ZONE).to_owned();
+    view! {
+        <input type="hidden" name="zone" value=zone.clone() data-zone-field="" />
+        <p class="hint">"Times in " <span data-zone-of-form="">{zone}</span></p>
+    }
+    .into_any()
+}
+
+/// Two fields that choose a stretch of time in a list: from an instant on, and before another.
+pub fn stretch(form: &FormState, from: &'static str) -> AnyView {
+    let time = |name, label| Field { required: false, ..Field::time(name, label) };
+    view! {
+        {field(form, &time("from", from))}
+        {field(form, &time("to", "Before"))}
+    }
+    .into_any()
 }
 
 /// A field of several lines, such as a reason.

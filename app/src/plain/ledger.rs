@@ -1,10 +1,11 @@
 //! The ledger of a team: its entries with filters, and one transfer with both of its sides.
 
 use common::api::{LedgerEntry, Page, TransferEntry, TransferView};
-use common::ids::TeamId;
+use common::ids::{ChipTypeId, TeamId};
 use leptos::prelude::*;
 
-use super::form::{Field, FormState, field, select};
+use super::form::{FormState, select, stretch, zone_of_times};
+use super::names;
 use super::parts::next_page;
 use super::table::{Content, Table};
 use crate::components::time::date_time;
@@ -19,7 +20,7 @@ pub struct LedgerPage {
     /// Its display name.
     pub name: String,
     /// The chip types that a filter can name.
-    pub chip_types: Vec<String>,
+    pub chip_types: Vec<ChipTypeId>,
     /// The filters as they stand in the address: `kind`, `chip_type`, `from`, `to`.
     pub filters: FormState,
     /// The entries; none where a filter is refused.
@@ -47,19 +48,17 @@ pub fn ledger(page: LedgerPage) -> AnyView {
     let LedgerPage { team, name, chip_types, filters, entries } = page;
     let kinds = KINDS.iter().map(|(value, name)| ((*value).to_owned(), (*name).to_owned())).collect();
     let mut types = vec![(String::new(), "All".to_owned())];
-    types.extend(chip_types.into_iter().map(|id| (id.clone(), id)));
-    let time = |name, label| Field { required: false, ..Field::text(name, label) };
-    let hint = "UTC, like 2026-11-30T00:00:00Z";
+    types.extend(chip_types.iter().map(|id| (id.to_string(), names::chip_type(id))));
     let form = view! {
         <form class="filters" method="get" action="/budget/ledger">
             <input type="hidden" name="team" value=team.to_string() />
             {select(&filters, "kind", "Kind", "", kinds)}
             {select(&filters, "chip_type", "Chip type", "", types)}
-            {field(&filters, &time("from", "From").with_hint(hint))}
-            {field(&filters, &time("to", "Before").with_hint(hint))}
+            {stretch(&filters, "From")}
             <button class="button" type="submit">
                 "Filter"
             </button>
+            {zone_of_times(&filters)}
         </form>
     };
     let chosen = |name: &'static str| Some(filters.value(name).to_owned()).filter(|value| !value.is_empty());
@@ -118,7 +117,7 @@ fn table(team: &TeamId, page: &Page<LedgerEntry>) -> AnyView {
             view! { <a href=href>{format::thousands(entry.transfer)}</a> }.into(),
             date_time(entry.at).into(),
             kind_name(&entry.kind).into(),
-            entry.chip_type.as_ref().map_or_else(String::new, ToString::to_string).into(),
+            entry.chip_type.as_ref().map(names::chip_type).into(),
             format::amount(entry.amount).into(),
             format::amount(entry.balance_after).into(),
             entry.reason.clone().into(),
@@ -141,11 +140,15 @@ fn table(team: &TeamId, page: &Page<LedgerEntry>) -> AnyView {
 pub fn transfer(team: &TeamId, transfer: &TransferView, may_correct: bool) -> AnyView {
     let covers = transfer.first_cycle.map(|first| {
         let last = transfer.cycle - 1;
+        let what = match transfer.kind.as_str() {
+            "charge" => ": chips used in each at the price that was in force.",
+            _ => ": each for as long as it lasted.",
+        };
         view! {
             <p>
                 "It covers the cycles " <a href=format!("/cycles/{first}")>{format::thousands(first)}</a> " to "
                 <a href=format!("/cycles/{last}")>{format::thousands(last)}</a>
-                ": chips used in each at the price that was in force."
+                {what}
             </p>
         }
     });
@@ -168,7 +171,13 @@ pub fn transfer(team: &TeamId, transfer: &TransferView, may_correct: bool) -> An
             </a>
         }
     });
-    let rows = transfer.entries.iter().map(side).collect_view();
+    let rows = transfer.entries.iter().map(side).collect();
+    let columns = [
+        ("Account", "", false),
+        ("Chip type", "", false),
+        ("Used", "chip-hours", true),
+        ("Amount", "credits", true),
+    ];
     let back = address("/budget/ledger", &[("team", Some(team.as_str()))]);
     let csv = format!("/api/v1/teams/{team}/ledger/{}?format=csv", transfer.number);
     view! {
@@ -190,22 +199,12 @@ pub fn transfer(team: &TeamId, transfer: &TransferView, may_correct: bool) -> An
                 <p class="quiet">
                     "Booked at " {date_time(transfer.at)} ", counts from cycle "
                     <a href=format!("/cycles/{}", transfer.cycle)>{format::thousands(transfer.cycle)}</a> " on, in credits of "
-                    {transfer.pool.to_string()} "."
+                    {names::pool(&transfer.pool)} "."
                 </p>
                 {covers}
                 {corrects}
                 {corrected}
-                <table data-sortable>
-                    <thead>
-                        <tr>
-                            <th scope="col">"Account"</th>
-                            <th scope="col">"Chip type"</th>
-                            <th scope="col" class="num">"Used"<small>"chip-hours"</small></th>
-                            <th scope="col" class="num">"Amount"<small>"credits"</small></th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
+                {Table::new("Entries of the transfer", &columns, rows).sortable("sides").view()}
                 <p class="quiet">"The entries of a transfer sum to zero. Its hash, chained to the transfer before it:"</p>
                 <p class="id">{transfer.sha256.clone()}</p>
             </div>
@@ -214,25 +213,22 @@ pub fn transfer(team: &TeamId, transfer: &TransferView, may_correct: bool) -> An
     .into_any()
 }
 
-fn side(entry: &TransferEntry) -> AnyView {
+fn side(entry: &TransferEntry) -> Vec<Content> {
     let account = match (entry.account.as_str(), &entry.owner) {
-        ("team", Some(owner)) => format!("team {owner}"),
+        ("team", Some(owner)) => owner.parse().map_or_else(|_| owner.clone(), |team| names::team(&team)),
         ("issuance", _) => "issuance of the pool".to_owned(),
         ("treasury", _) => "treasury of the pool".to_owned(),
         ("revenue", _) => "revenue of the pool".to_owned(),
         _ => "other teams of the pool, together".to_owned(),
     };
     // Thousandths of a chip-hour, rounded down; the exact chip-seconds are in the CSV file.
-    let used = entry.chip_seconds.map_or_else(String::new, |seconds| {
-        format::milli(u64::try_from(u128::from(seconds) * 1_000 / 3_600).unwrap_or(u64::MAX))
-    });
-    view! {
-        <tr>
-            <th scope="row">{account}</th>
-            <td>{entry.chip_type.as_ref().map_or_else(String::new, ToString::to_string)}</td>
-            <td class="num">{used}</td>
-            <td class="num">{format::amount(entry.amount)}</td>
-        </tr>
-    }
-    .into_any()
+    let used = entry
+        .chip_seconds
+        .map(|seconds| format::milli(u64::try_from(u128::from(seconds) * 1_000 / 3_600).unwrap_or(u64::MAX)));
+    vec![
+        account.into(),
+        entry.chip_type.as_ref().map(names::chip_type).into(),
+        used.into(),
+        format::amount(entry.amount).into(),
+    ]
 }

@@ -14,6 +14,7 @@ pub mod form;
 pub mod lab;
 pub mod ledger;
 pub mod link;
+pub(crate) mod names;
 pub mod organisation;
 mod parts;
 pub mod planner;
@@ -24,7 +25,10 @@ pub mod sign_in;
 pub mod supply;
 mod table;
 
+use std::sync::Arc;
+
 use common::api::ShellView;
+use common::names::Names;
 use common::problem::Problem;
 use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::*;
@@ -41,6 +45,8 @@ pub struct Frame<'a> {
     pub site: &'a SiteFiles,
     /// What every page shows; none where it can't be read, as before there is an organisation.
     pub shell: Option<ShellView>,
+    /// What pools, teams and chip types are called on it.
+    pub names: Arc<Names>,
     /// The page's address without its query: marks the place in the navigation.
     pub path: &'a str,
     /// Its heading.
@@ -64,7 +70,8 @@ pub fn render(frame: Frame<'_>, main: impl FnOnce() -> AnyView) -> PlainPage {
         provide_nonce();
         let nonce = use_nonce();
         let policy = nonce.as_ref().map(|nonce| response::security_policy(nonce)).unwrap_or_default();
-        let Frame { site, shell, path, title, notice } = frame;
+        let Frame { site, shell, names, path, title, notice } = frame;
+        provide_context(names);
         let body = plain_shell(shell.as_ref(), path, title.clone(), notice, main());
         let page = view! {
             <!DOCTYPE html>

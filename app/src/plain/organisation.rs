@@ -6,7 +6,7 @@
 use common::instant::Instant;
 use leptos::prelude::*;
 
-use super::form::{Field, FormState, boxes, field, form, hidden, select, text_area};
+use super::form::{Field, FormState, boxes, field, form, hidden, select, text_area, zone_of_times};
 use super::parts::fact;
 use super::table::{Column, Content, Table};
 use crate::components::time::date_time;
@@ -253,11 +253,12 @@ fn list_name(caption: &str) -> String {
 
 fn content(cell: Cell) -> Content {
     match cell {
-        Cell::Text(text) | Cell::Number(text) => text.into(),
+        // A cell without words is left out of a card.
+        Cell::Text(text) | Cell::Number(text) => (!text.is_empty()).then_some(text).into(),
         Cell::Links(links) => {
             let links =
                 links.into_iter().map(|link| view! { <a href=link.href>{link.text}</a> " " }).collect_view();
-            view! { <span>{links}</span> }.into()
+            view! { <span class="links">{links}</span> }.into()
         }
         Cell::Time(at) => at.map(date_time).into(),
     }
@@ -267,6 +268,9 @@ fn content(cell: Cell) -> Content {
 pub fn change(page: ChangePage) -> AnyView {
     let ChangePage { heading, action, state, version, inputs, button, now, effects, listing, back } = page;
     let mut fields: Vec<AnyView> = inputs.iter().map(|input| input_view(&state, input)).collect();
+    if inputs.iter().any(|input| matches!(input, Input::Line(line) if line.is_time())) {
+        fields.push(zone_of_times(&state));
+    }
     fields.push(text_area(
         &state,
         "reason",

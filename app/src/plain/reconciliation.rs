@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::finance::subnav;
 use super::form::{Field, FormState, field, form, panel};
 use super::parts::{warning, work_progress};
+use super::table::{Content, Table};
 use crate::components::time::date_time;
 use crate::format;
 
@@ -172,51 +173,37 @@ fn list(runs: &[ReconciliationView], own: &[String]) -> AnyView {
     if runs.is_empty() {
         return ().into_any();
     }
-    let rows = runs
-        .iter()
-        .map(|run| {
-            let job = &run.job;
-            let found = run.figures.as_ref().map(|figures| {
-                match figures.iter().map(|figure| figure.off).sum::<u64>() {
-                    0 => "all adds up".to_owned(),
-                    off => format!("{} do not match", format::thousands(off)),
-                }
+    let rows = runs.iter().map(|run| -> Vec<Content> {
+        let job = &run.job;
+        let found =
+            run.figures.as_ref().map(|figures| match figures.iter().map(|figure| figure.off).sum::<u64>() {
+                0 => "all adds up".to_owned(),
+                off => format!("{} do not match", format::thousands(off)),
             });
-            let cancel = (job.state.is_open() && own.contains(&job.id)).then(|| {
-                view! {
-                    <form method="post" action=format!("/finance/reconciliation/{}/cancel", job.id)>
-                        <button class="button danger" type="submit">
-                            "Cancel"
-                        </button>
-                    </form>
-                }
-            });
+        let cancel = (job.state.is_open() && own.contains(&job.id)).then(|| {
             view! {
-                <tr>
-                    <td>{job.title.clone()}</td>
-                    <td>{job.user_name.clone()}</td>
-                    <td>{date_time(job.made_at)}</td>
-                    <td>{work_progress(job)}</td>
-                    <td>{found} {cancel}</td>
-                </tr>
+                <form method="post" action=format!("/finance/reconciliation/{}/cancel", job.id)>
+                    <button class="button danger" type="submit">
+                        "Cancel"
+                    </button>
+                </form>
             }
-        })
-        .collect_view();
-    let table = view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Reconciliations">
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"Of"</th>
-                        <th scope="col">"Asked for by"</th>
-                        <th scope="col">"At"</th>
-                        <th scope="col">"State"</th>
-                        <th scope="col">"Found"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    };
-    panel("all-runs", "All reconciliations", table.into_any())
+        });
+        vec![
+            job.title.clone().into(),
+            job.user_name.clone().into(),
+            date_time(job.made_at).into(),
+            work_progress(job).into(),
+            view! { <span>{found} {cancel}</span> }.into(),
+        ]
+    });
+    let columns = [
+        ("Of", "", false),
+        ("Asked for by", "", false),
+        ("At", "", false),
+        ("State", "", false),
+        ("Found", "", false),
+    ];
+    let table = Table::new("Reconciliations", &columns, rows.collect()).view();
+    panel("all-runs", "All reconciliations", table)
 }

@@ -4,6 +4,7 @@ use common::api::RunwayWarning;
 use leptos::prelude::*;
 
 use super::form::panel;
+use super::table::{Content, Table};
 use crate::components::time::date_time;
 use crate::format;
 
@@ -12,42 +13,28 @@ pub(super) fn told(warnings: &[RunwayWarning]) -> AnyView {
     if warnings.is_empty() {
         return ().into_any();
     }
-    let rows = warnings
-        .iter()
-        .rev()
-        .map(|warning| {
-            view! {
-                <tr>
-                    <th scope="row">{date_time(warning.at)}</th>
-                    <td data-label="Would last">
-                        {if warning.hours == 1 { "an hour at most" } else { "a day at most" }}
-                    </td>
-                    <td class="num" data-label="Balance" data-unit="credits">{format::amount(warning.balance)}</td>
-                    <td class="num" data-label="Spent" data-unit="credits per hour">{format::amount(warning.burn)}</td>
-                    <td class="num" data-label="Earned" data-unit="credits per hour">{format::amount(warning.income)}</td>
-                    <td class="num" data-label="Cycle">
-                        <a href=format!("/cycles/{}", warning.cycle)>{format::thousands(warning.cycle)}</a>
-                    </td>
-                </tr>
-            }
-        })
-        .collect_view();
+    let rows = warnings.iter().rev().map(|warning| -> Vec<Content> {
+        let lasts = if warning.hours == 1 { "an hour at most" } else { "a day at most" };
+        vec![
+            date_time(warning.at).into(),
+            lasts.into(),
+            format::amount(warning.balance).into(),
+            format::amount(warning.burn).into(),
+            format::amount(warning.income).into(),
+            view! { <a href=format!("/cycles/{}", warning.cycle)>{format::thousands(warning.cycle)}</a> }
+                .into(),
+        ]
+    });
+    let columns = [
+        ("Told", "", false),
+        ("Would last", "", false),
+        ("Balance", "credits", true),
+        ("Spent", "credits per hour", true),
+        ("Earned", "credits per hour", true),
+        ("Cycle", "", true),
+    ];
     let table = view! {
-        <div class="scroll" tabindex="0" role="region" aria-label="Warnings of the last seven days">
-            <table class="cards">
-                <thead>
-                    <tr>
-                        <th scope="col">"Told"</th>
-                        <th scope="col">"Would last"</th>
-                        <th scope="col" class="num">"Balance"<small>"credits"</small></th>
-                        <th scope="col" class="num">"Spent"<small>"credits per hour"</small></th>
-                        <th scope="col" class="num">"Earned"<small>"credits per hour"</small></th>
-                        <th scope="col" class="num">"Cycle"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        {Table::new("Warnings of the last seven days", &columns, rows.collect()).view()}
         <p class="quiet">
             "A balance that would be used up within a day, and within an hour, is told once a day each."
         </p>

@@ -5,6 +5,9 @@ use leptos::prelude::*;
 /// A column: its name, its unit (empty without one), and whether it holds numbers.
 pub(crate) type Column = (&'static str, &'static str, bool);
 
+/// The column of what can be done with a row: nothing is sorted by it.
+pub(crate) const DO: Column = ("Do", "", false);
+
 /// What stands in a cell, and the number it is sorted by where that is not its text.
 pub(crate) struct Content {
     view: AnyView,
@@ -31,6 +34,7 @@ pub(crate) struct Table<'a> {
     rows: Vec<Vec<Content>>,
     has_caption: bool,
     class: Option<&'static str>,
+    is_tall: bool,
     list: Option<String>,
 }
 
@@ -43,7 +47,15 @@ impl<'a> Table<'a> {
         rows: Vec<Vec<C>>,
     ) -> Self {
         let rows = rows.into_iter().map(|cells| cells.into_iter().map(Into::into).collect()).collect();
-        Self { name: name.into(), columns, rows, has_caption: false, class: Some("cards"), list: None }
+        Self {
+            name: name.into(),
+            columns,
+            rows,
+            has_caption: false,
+            class: Some("cards"),
+            is_tall: false,
+            list: None,
+        }
     }
 
     /// With its name as caption.
@@ -54,6 +66,11 @@ impl<'a> Table<'a> {
     /// As a table also where there is little room: on paper, or where its lines belong under each other.
     pub(crate) fn always_in_lines(self) -> Self {
         Self { class: None, ..self }
+    }
+
+    /// A long one behind a chart: in lines, in a region that scrolls both ways.
+    pub(crate) fn tall(self) -> Self {
+        Self { class: None, is_tall: true, ..self }
     }
 
     /// One that readers may sort and search; `list` is its name in the address.
@@ -68,12 +85,15 @@ impl<'a> Table<'a> {
 
     /// The table.
     pub(crate) fn view(self) -> AnyView {
-        let Self { name, columns, rows, has_caption, class, list } = self;
+        let Self { name, columns, rows, has_caption, class, is_tall, list } = self;
+        let region = if is_tall { "scroll tall" } else { "scroll" };
         let heads = columns
             .iter()
-            .map(|(name, unit, is_number)| {
+            .map(|column| {
+                let (name, unit, is_number) = column;
+                let unsorted = (*column == DO).then_some("");
                 view! {
-                    <th scope="col" class=is_number.then_some("num")>
+                    <th scope="col" class=is_number.then_some("num") data-unsorted=unsorted>
                         {*name}
                         {(!unit.is_empty()).then(|| view! { <small>{*unit}</small> })}
                     </th>
@@ -83,7 +103,7 @@ impl<'a> Table<'a> {
         let rows = rows.into_iter().map(|cells| row(cells, columns)).collect_view();
         let caption = has_caption.then(|| view! { <caption>{name.clone()}</caption> });
         view! {
-            <div class="scroll" tabindex="0" role="region" aria-label=name>
+            <div class=region tabindex="0" role="region" aria-label=name>
                 <table class=class data-sortable=list>
                     {caption}
                     <thead>
@@ -125,11 +145,12 @@ mod tests {
 
     #[test]
     fn a_cell_says_its_column_and_unit_where_the_headings_are_far() {
-        let columns = [("Team", "", false), ("Spent", "local credits", true), ("Chance", "", true)];
+        let columns = [("Team", "", false), ("Spent", "local credits", true), ("Chance", "", true), DO];
         let rows = vec![vec![
             Content::from("ads"),
             Content::from("1.25"),
             Content::sorted_by("80 %", Some("0.8".to_owned())),
+            Content::from("End it"),
         ]];
         let html = Owner::new_root(None)
             .with(|| Table::new("Teams", &columns, rows).captioned().sortable("teams").view().to_html())
@@ -144,5 +165,6 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("data-unit=\"\""), "{html}");
+        assert_eq!(html.matches("data-unsorted").count(), 1, "{html}");
     }
 }

@@ -119,6 +119,38 @@ pub struct PlaceBidsOfPlan {
     pub id: String,
     /// The version of the plan that was seen; a newer one is a conflict.
     pub version: u64,
+    /// The bids that were seen: a plan that places more now, or dearer ones, is refused. Without it what the plan says now
+    /// is placed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<SeenBids>,
+}
+
+/// The bids that a plan would place, as somebody read them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SeenBids {
+    /// How many: the windows of the forecast.
+    pub bids: u64,
+    /// What they cost together at the foreseen prices, in local credits: the sum of `spend` of the windows.
+    pub cost: MicroCredits,
+}
+
+impl SeenBids {
+    /// What a forecast would place.
+    #[must_use]
+    pub fn of(forecast: &PlanForecast) -> Self {
+        let cost = forecast.windows.iter().fold(0_i64, |sum, window| sum.saturating_add(window.spend.0));
+        Self { bids: forecast.windows.len() as u64, cost: MicroCredits(cost) }
+    }
+
+    /// Whether there are more bids than were seen, or they cost more by over a hundredth: prices move a little with each
+    /// cycle.
+    #[must_use]
+    pub const fn exceeds(self, seen: Self) -> bool {
+        let most = seen.cost.0.saturating_add(seen.cost.0 / 100);
+        self.bids > seen.bids || self.cost.0 > most
+    }
 }
 
 /// What became of the bids of a plan.

@@ -6,6 +6,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use common::api::{LabRequest, LabRun, LabRunView, ShadowChoice, ShadowView};
+use common::words::counted;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -93,7 +94,7 @@ async fn upload(
     let UploadQuery { name, supply, round_seconds } = query;
     let upload = Upload { name: &name, supply, round_seconds, csv: &csv };
     let (rounds, teams) = state.services().upload_lab_trace(&viewer, upload).await?;
-    let about = format!("{name}, uploaded: {rounds} rounds of {teams} teams");
+    let about = format!("{name}, uploaded: {} of {}", counted(rounds, "round"), counted(teams, "team"));
     Ok((StatusCode::CREATED, Json(LabTraceView { name, about })).into_response())
 }
 

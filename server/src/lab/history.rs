@@ -2,6 +2,7 @@
 
 use common::api::LabRequest;
 use common::ids::{ChipTypeId, TeamId};
+use common::words::counted;
 use policies::round::{Agent, Round};
 use policies::trace::{Demand, Trace};
 
@@ -71,9 +72,10 @@ pub async fn trace(store: &Store, request: &LabRequest) -> Result<Trace, AppErro
     let trace = Trace {
         name: request.trace.clone(),
         source: format!(
-            "The live market: chips asked for at any price in cycles {first} to {}, {step} cycle(s) a round; weights are \
-             incomes in global credits",
-            last.number
+            "The live market: chips asked for at any price in cycles {first} to {}, {} a round; weights are incomes \
+             in global credits",
+            last.number,
+            counted(step as u64, "cycle")
         ),
         value_source,
         agents: teams.iter().map(|team| team.name.clone()).collect(),

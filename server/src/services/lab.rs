@@ -1,6 +1,7 @@
 //! The lab for those who ask: starts, lists, reads and cancels comparisons, and takes uploaded traces.
 
 use common::api::{LabRequest, LabResult, LabRun, LabRunView, LabState};
+use common::words::counted;
 use policies::trace::Trace;
 
 use super::Services;
@@ -56,7 +57,8 @@ impl Services {
             vec![choice(traces::HISTORY, "This market: what its teams asked for, cycle by cycle")];
         choices.extend(traces::BUILT_IN.iter().map(|(name, about)| choice(name, about)));
         for (name, rounds, teams) in lab::traces(&mut self.store.read().await?).await? {
-            let about = format!("{name}, uploaded: {rounds} rounds of {teams} teams");
+            let about =
+                format!("{name}, uploaded: {} of {}", counted(rounds, "round"), counted(teams, "team"));
             choices.push(Choice { name, about });
         }
         Ok(choices)

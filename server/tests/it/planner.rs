@@ -4,6 +4,7 @@
 
 use axum::http::{Method, header};
 use common::instant::Instant;
+use common::money::MicroCredits;
 use serde_json::{Value, json};
 use server::auth::NewToken;
 use server::policy::Scope;
@@ -126,6 +127,44 @@ async fn one_act_places_the_bids_of_a_plan_and_the_same_act_again_does_not() {
         assert_eq!(audit["items"][0]["object"], "p");
         let stale = engineer.json("POST", &path, &json!({"id": "second", "version": 9})).await;
         assert_eq!(stale.status, 412, "{}", stale.body);
+    }
+}
+
+#[tokio::test]
+async fn what_became_dearer_since_it_was_read_is_not_placed_before_it_was_seen() {
+    for app in apps().await {
+        let engineer = app.engineer().await;
+        let view = make(&app, "p").await;
+        let windows = view["forecast"]["windows"].as_array().unwrap();
+        let cost: MicroCredits = windows
+            .iter()
+            .map(|one| one["spend"].as_str().unwrap().parse::<MicroCredits>().unwrap())
+            .fold(MicroCredits::ZERO, |sum, spend| sum.checked_add(spend).unwrap());
+        let path = format!("{PLANS}/p/bids");
+        let seen = |id: &str, bids: usize, cost: MicroCredits| json!({"id": id, "version": 1, "seen": {"bids": bids, "cost": cost}});
+        for (bids, cost) in [(windows.len() - 1, cost), (windows.len(), MicroCredits(cost.0 * 98 / 100))] {
+            let dearer = engineer.json("POST", &path, &seen("b", bids, cost)).await;
+            assert_eq!(dearer.status, 412, "{}", dearer.body);
+            assert!(dearer.body.contains("has become dearer since you read it"), "{}", dearer.body);
+        }
+        let page = |seen_cost: String| {
+            let engineer = &engineer;
+            let bids = windows.len().to_string();
+            async move {
+                let form = [("id", "b"), ("version", "1"), ("seen_bids", &bids), ("seen_cost", &seen_cost)];
+                engineer.post("/planner/speech/p/bids", &form).await
+            }
+        };
+        let shown = page("0.01".to_owned()).await;
+        let fresh = format!("name=\"seen_cost\" value=\"{cost}\"");
+        assert!(shown.status == 412 && shown.body.contains(&fresh), "{}", shown.body);
+        assert!(shown.body.contains("so nothing is placed"), "{}", shown.body);
+        assert_eq!(page("-".to_owned()).await.status, 422);
+        assert!(engineer.get(&format!("{PLANS}/p")).await.json()["bids"].as_array().unwrap().is_empty());
+        // Seen as it is, or a little cheaper by then, it is placed under the id that was refused before.
+        let placed = engineer.json("POST", &path, &seen("b", windows.len(), cost)).await;
+        assert_eq!(placed.status, 200, "{}", placed.body);
+        assert_eq!(placed.json()["placed"].as_array().unwrap().len(), windows.len());
     }
 }
 

@@ -3,6 +3,7 @@
 use common::chips::Chips;
 use common::money::Price;
 use common::problem::FieldProblem;
+use common::words::counted;
 use leptos::prelude::*;
 
 use super::alter;
@@ -266,9 +267,10 @@ fn worked_example(chips: Chips, hours: u64, limit: Price) -> String {
     let micros = u128::from(limit.0) * u128::from(chips.0) * u128::from(hours);
     let most = Price(u64::try_from(micros).unwrap_or(u64::MAX));
     format!(
-        "For example: at most {limit} on {chips} chips for {hours} h is {} chip-hours and costs {most} credits at most. \
+        "For example: at most {limit} on {} for {hours} h is {} and costs {most} credits at most. \
          You pay the price of each cycle, never more than your limit.",
-        chips.0.saturating_mul(hours)
+        counted(chips.0, "chip"),
+        counted(chips.0.saturating_mul(hours), "chip-hour")
     )
 }
 

@@ -2,6 +2,7 @@
 
 use common::api::{BidPreview, BidTerms, PreviewBid};
 use common::problem::{FieldProblem, Problem};
+use common::words::counted;
 
 use super::act::team_of;
 use super::read::Address;
@@ -77,7 +78,7 @@ fn lines(preview: &BidPreview, terms: &BidTerms) -> Vec<Line> {
             0 => String::new(),
             chips => {
                 let seconds = i64::try_from(work.div_ceil(chips)).unwrap_or(i64::MAX);
-                format!(", {} on {} chips", format::duration(seconds), format::thousands(chips))
+                format!(", {} on {}", format::duration(seconds), counted(chips, "chip"))
             }
         };
         lines.push(line("All its work costs", cost, format!("credits for {}{pace}", chip_hours(work))));

@@ -1,6 +1,7 @@
 //! One bid: what it asks for, what it got and why, and what it would take to win.
 
 use common::api::{BidDetail, BidStretch, BidTerms};
+use common::words::counted;
 use leptos::prelude::*;
 
 use super::list::ask;
@@ -66,8 +67,8 @@ fn terms_panel(detail: &BidDetail, here: String, reply: Option<&Reply>) -> AnyVi
         view! { <p>{text}</p> }
     });
     let rank = detail.rank.map(|rank| {
-        let (rank, of) = (format::thousands(rank.rank), format::thousands(rank.of));
-        view! { <p>{format!("Rank {rank} of {of} bids for its chip type, by what they would pay at most.")}</p> }
+        let (rank, of) = (format::thousands(rank.rank), counted(rank.of, "bid"));
+        view! { <p>{format!("Rank {rank} of {of} for its chip type, by what they would pay at most.")}</p> }
     });
     let price = bid.now.as_ref().and_then(|now| now.local_price).map(|price| {
         view! { <p class="quiet">{format!("Your price now: {price} credits per chip-hour")}</p> }

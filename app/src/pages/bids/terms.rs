@@ -8,17 +8,14 @@ use common::chips::{Chips, MAX_CHIPS};
 use common::ids::ChipTypeId;
 use common::instant::{Instant, MICROS_PER_SECOND};
 use common::problem::FieldProblem;
-use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use common::words::counted;
 
 use super::alter::{ALTERNATIVE, alternatives};
 use crate::fields::Fields;
 use crate::format;
+use crate::local_time::{PLAIN_ZONE, local_instant};
 
 const SECONDS_PER_HOUR: u64 = 3_600;
-
-/// The zone of a form whose page ran no script.
-pub(crate) const PLAIN_ZONE: &str = "UTC";
 
 /// Faults of the fields, by the names of the form.
 #[derive(Default)]
@@ -78,7 +75,7 @@ fn alternative(fields: &Fields, row: usize, faults: &mut Faults) -> Option<BidAl
             at("min_chips"),
             whole_chips(least).and_then(|least| match chips {
                 Some(chips) if least > chips => {
-                    Err(format!("is {least}, more than the {chips} chips it asks for"))
+                    Err(format!("is {least}, more than the {} it asks for", counted(chips.0, "chip")))
                 }
                 _ => Ok(least),
             }),
@@ -119,8 +116,8 @@ fn window(fields: &Fields, faults: &mut Faults) -> (Option<Instant>, Option<Inst
         zone => zone,
     };
     let not_before =
-        faults.take("not_before", local_instant(fields.get("not_before"), zone, false)).flatten();
-    let not_after = faults.take("not_after", local_instant(fields.get("not_after"), zone, true)).flatten();
+        faults.take("not_before", optional_instant(fields.get("not_before"), zone, false)).flatten();
+    let not_after = faults.take("not_after", optional_instant(fields.get("not_after"), zone, true)).flatten();
     if let (Some(from), Some(to)) = (not_before, not_after)
         && from >= to
     {
@@ -129,25 +126,10 @@ fn window(fields: &Fields, faults: &mut Faults) -> (Option<Instant>, Option<Inst
     (not_before, not_after)
 }
 
-/// A local time without an offset, as a date and time field gives it, in a zone; `None` where it is empty.
-fn local_instant(text: &str, zone: &str, last: bool) -> Result<Option<Instant>, String> {
+/// A local time as a date and time field gives it, in a zone; `None` where it is empty.
+fn optional_instant(text: &str, zone: &str, last: bool) -> Result<Option<Instant>, String> {
     let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let local: DateTime =
-        text.parse().map_err(|_| "is not a date and a time; write it like 2026-12-01T22:00".to_owned())?;
-    let zone = TimeZone::get(zone).map_err(|_| format!("is in the zone {zone}, which nobody knows"))?;
-    let ambiguous = zone.to_ambiguous_timestamp(local);
-    if let AmbiguousOffset::Gap { .. } = ambiguous.offset() {
-        let name = zone.iana_name().unwrap_or("this zone").to_owned();
-        return Err(format!(
-            "is {}, which does not exist in {name}: clocks go forward past it that day",
-            local.strftime("%Y-%m-%d %H:%M")
-        ));
-    }
-    let at = if last { ambiguous.later() } else { ambiguous.earlier() };
-    at.map(|at| Some(Instant(at.as_microsecond()))).map_err(|error| error.to_string())
+    if text.is_empty() { Ok(None) } else { local_instant(text, zone, last).map(Some) }
 }
 
 /// All the work in chip-seconds: an amount in chip-hours or chip-days, or hours on all chips of the first alternative.

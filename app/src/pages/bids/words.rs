@@ -2,6 +2,7 @@
 
 use common::api::{BidNow, BidStatus, BidTerms, BidView, PriceToWinView, TeamFunds};
 use common::money::{MicroCredits, Price};
+use common::words::counted;
 
 use crate::format;
 
@@ -109,19 +110,19 @@ pub(crate) fn sentence(explanation: &str) -> String {
 pub(crate) fn price_to_win(price: &PriceToWinView, terms: &BidTerms, chip_type: Option<&str>) -> String {
     let alternative = terms.alternatives.iter().find(|one| chip_type == Some(one.chip_type.as_str()));
     let chips = alternative.or_else(|| terms.alternatives.first()).map(|one| one.chips).unwrap_or_default();
-    let chips = format::chips(chips);
+    let chips = counted(chips.0, "chip");
     match price {
         PriceToWinView::Filled => "It has all the chips it asks for.".to_owned(),
         PriceToWinView::Limit { limit } => {
-            format!("It would have won {chips} chips at a limit of {limit} or more.")
+            format!("It would have won {chips} at a limit of {limit} or more.")
         }
         PriceToWinView::Credits { extra_per_hour } => format!(
-            "No limit is enough: the team would need {} credits per hour more to spend to win {chips} chips. Bids \
+            "No limit is enough: the team would need {} credits per hour more to spend to win {chips}. Bids \
              before it in the queue are paid for first.",
             format::amount(*extra_per_hour)
         ),
         PriceToWinView::Never => {
-            format!("Nothing wins {chips} chips now: there are not so many for your pool.")
+            format!("Nothing wins {chips} now: there are not so many for your pool.")
         }
     }
 }

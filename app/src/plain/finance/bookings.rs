@@ -8,6 +8,7 @@ use super::{linked, panel_with_csv, subnav};
 use crate::components::time::date_time;
 use crate::format;
 use crate::plain::form::{Field, FormState, field, form, hidden, panel, select, text_area};
+use crate::plain::names;
 use crate::words::address;
 
 /// What the list shows.
@@ -95,17 +96,34 @@ pub fn bookings(page: &BookingsPage) -> AnyView {
     .into_any()
 }
 
+const fn kind_words(kind: BookingKind) -> &'static str {
+    match kind {
+        BookingKind::Correction => "Correction",
+        BookingKind::Grant => "Grant",
+        BookingKind::Transfer => "Transfer",
+    }
+}
+
+const fn state_words(state: BookingState) -> &'static str {
+    match state {
+        BookingState::Pending => "waits for a second person",
+        BookingState::Booked => "booked",
+        BookingState::Refused => "refused",
+        BookingState::Expired => "expired",
+    }
+}
+
 fn row(booking: &BookingView) -> Vec<AnyView> {
     let teams = match &booking.to_team {
-        Some(to) => format!("{} to {to}", booking.team),
-        None => booking.team.to_string(),
+        Some(to) => format!("{} to {}", names::team(&booking.team), names::team(to)),
+        None => names::team(&booking.team),
     };
     vec![
         linked(format!("/finance/bookings/{}", booking.number), format::thousands(booking.number)),
-        booking.kind.as_str().into_any(),
+        kind_words(booking.kind).into_any(),
         teams.into_any(),
         format::amount(booking.amount).into_any(),
-        booking.state.as_str().into_any(),
+        state_words(booking.state).into_any(),
         booking.maker.clone().into_any(),
         date_time(booking.made_at).into_any(),
         booking.reason.clone().into_any(),
@@ -148,21 +166,21 @@ pub fn booking(page: &BookingPage) -> AnyView {
     let decision = booking.decision.as_ref().map(|decision| {
         view! {
             <p>
-                {booking.state.as_str()} " by " {decision.by.clone()} " at " {date_time(decision.at)} ": "
+                {state_words(booking.state)} " by " {decision.by.clone()} " at " {date_time(decision.at)} ": "
                 {decision.reason.clone()}
             </p>
         }
     });
-    let to = booking.to_team.as_ref().map(|to| format!(" to team {to}"));
+    let to = booking.to_team.as_ref().map(|to| format!(" to {}", names::team(to)));
     let facts = view! {
         <p>
-            {format!("{} of {} local credits: team {}", booking.kind.as_str(), format::amount(booking.amount), booking.team)}
+            {format!("{} of {} local credits: {}", kind_words(booking.kind), format::amount(booking.amount), names::team(&booking.team))}
             {to}
             "."
         </p>
         <p>{booking.reason.clone()}</p>
         <p class="quiet">
-            "Asked for by " {booking.maker.clone()} " at " {date_time(booking.made_at)} "; it is " {booking.state.as_str()} "."
+            "Asked for by " {booking.maker.clone()} " at " {date_time(booking.made_at)} "; state: " {state_words(booking.state)} "."
         </p>
         {corrects}
         {decision}

@@ -8,6 +8,7 @@ use super::{linked, panel_with_csv, period_bar, subnav};
 use crate::components::time::date_time;
 use crate::format;
 use crate::plain::form::panel;
+use crate::plain::names;
 use crate::words::address;
 
 /// The main part of the page.
@@ -48,7 +49,7 @@ fn rows(view: &BudgetsView) -> AnyView {
         let dash = || format::NONE.to_owned();
         vec![
             linked(budget, row.name.clone()),
-            row.pool.to_string().into_any(),
+            names::pool(&row.pool).into_any(),
             kind.into_any(),
             row.allowance.map_or_else(dash, format::amount).into_any(),
             linked(charges, format::amount(row.spent)),

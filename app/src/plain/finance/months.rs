@@ -1,6 +1,7 @@
 //! The months of the ledger, and closing one.
 
 use common::api::{CloseView, MonthView, MonthsView, PeriodTotal};
+use common::words::counted;
 use leptos::prelude::*;
 
 use super::super::table::Table;
@@ -9,6 +10,7 @@ use crate::components::time::date_time;
 use crate::format;
 use crate::plain::form::{FormState, form, panel, text_area};
 use crate::plain::ledger::kind_name;
+use crate::plain::names;
 use crate::plain::parts::warning;
 use crate::words::address;
 
@@ -107,7 +109,7 @@ fn closed(close: &CloseView) -> AnyView {
             "Closed at " {date_time(close.closed_at)} " by " {close.closed_by.clone()} ": " {close.reason.clone()}
         </p>
         <p>
-            {format!("{} transfers with {} entries count in it.", format::thousands(close.transfers), format::thousands(close.entries))}
+            {format!("Counted in it: {} with {}.", counted(close.transfers, "transfer"), counted(close.entries, "entry"))}
             {holds}
         </p>
         <p class="quiet">"SHA-256 over the numbers and hashes of these transfers:"</p>
@@ -144,7 +146,7 @@ fn close_form(period: &str, title: &str, state: &FormState) -> AnyView {
 fn totals(totals: &[PeriodTotal]) -> AnyView {
     let cells = |total: &PeriodTotal| {
         vec![
-            total.pool.to_string().into_any(),
+            names::pool(&total.pool).into_any(),
             kind_name(&total.kind).into_any(),
             format::amount(total.amount).into_any(),
         ]

@@ -9,6 +9,7 @@ use super::{chip_hours, linked, panel_with_csv, period_bar, signed, subnav};
 use crate::chart::spend_chart;
 use crate::format;
 use crate::plain::form::panel;
+use crate::plain::names;
 use crate::plain::parts::fact;
 use crate::words::address;
 
@@ -96,9 +97,9 @@ fn filters(view: &SpendView) -> AnyView {
         })
         .collect_view();
     let only = [
-        ("pool", "Pool", view.pool.as_ref().map(ToString::to_string)),
-        ("team", "Team", view.team.as_ref().map(ToString::to_string)),
-        ("chip_type", "Chip type", view.chip_type.as_ref().map(ToString::to_string)),
+        ("pool", "Pool", view.pool.as_ref().map(names::pool)),
+        ("team", "Team", view.team.as_ref().map(names::team)),
+        ("chip_type", "Chip type", view.chip_type.as_ref().map(names::chip_type)),
     ];
     let only = only
         .into_iter()
@@ -125,7 +126,7 @@ fn filters(view: &SpendView) -> AnyView {
 fn totals(view: &SpendView) -> AnyView {
     let total = &view.total;
     let local = total.cost.zip(total.pool.as_ref()).map(|(cost, pool)| {
-        let name = format!("local credits of {pool}");
+        let name = format!("local credits of {}", names::pool(pool));
         view! {
             <div>
                 <dt>"Spent " <small>{name}</small></dt>
@@ -247,7 +248,7 @@ fn rows(page: &SpendPage) -> AnyView {
         let local = row.cost.zip(row.pool.as_ref());
         let local = local.map_or_else(
             || format::NONE.to_owned(),
-            |(cost, pool)| format!("{} {pool}", format::amount(cost)),
+            |(cost, pool)| format!("{} {}", format::amount(cost), names::pool(pool)),
         );
         let change = if row.unusual { format!("{} unusual", signed(row.change)) } else { signed(row.change) };
         vec![

@@ -9,6 +9,7 @@ use super::{linked, panel_with_csv, period_bar, subnav};
 use crate::components::time::date_time;
 use crate::format;
 use crate::plain::ledger::kind_name;
+use crate::plain::names;
 use crate::plain::parts::warning;
 use crate::words::address;
 
@@ -21,7 +22,7 @@ pub fn statements(view: &StatementsView, finance: bool) -> AnyView {
         vec![
             linked(href, row.name.clone()),
             row.number.map_or_else(|| "draft".to_owned(), format::thousands).into_any(),
-            row.pool.to_string().into_any(),
+            names::pool(&row.pool).into_any(),
             format::amount(row.opening).into_any(),
             format::amount(row.charges).into_any(),
             format::amount(row.closing).into_any(),
@@ -89,7 +90,7 @@ pub fn statement(view: &StatementView) -> AnyView {
                     <h2 id="statement">{number}</h2>
                     <p>
                         <strong>{view.name.clone()}</strong>
-                        {format!(" · team {} of pool {} · {}", view.team, view.pool, view.period.title)}
+                        {format!(" · {} · {}", names::pool(&view.pool), view.period.title)}
                     </p>
                     <p class="quiet">
                         "From " {date_time(view.period.starts_at)} " to before " {date_time(view.period.ends_at)} ", days of "
@@ -124,32 +125,38 @@ fn lines(view: &StatementView) -> AnyView {
         )
     };
     let name = |line: &StatementLine| match &line.chip_type {
-        Some(chip_type) => format!("{} for {chip_type}", kind_name(&line.kind)),
+        Some(chip_type) => format!("{} for {}", kind_name(&line.kind), names::chip_type(chip_type)),
         None => kind_name(&line.kind),
     };
     let cells = |line: &StatementLine| {
         vec![
             linked(link(line), name(line)),
-            line.chip_hours_milli.map_or_else(String::new, format::milli).into_any(),
-            line.average_price.map_or_else(String::new, format::amount).into_any(),
+            line.chip_hours_milli.map(format::milli).into_any(),
+            line.average_price.map(format::amount).into_any(),
             format::amount(line.amount).into_any(),
             format::amount(line.rounded).into_any(),
         ]
     };
-    let balance = |name: &'static str, hours: String, amount: MicroCredits, rounded: String| {
-        vec![
-            view! { <strong>{name}</strong> }.into_any(),
-            hours.into_any(),
-            ().into_any(),
-            view! { <strong>{format::amount(amount)}</strong> }.into_any(),
-            rounded.into_any(),
-        ]
-    };
+    let balance =
+        |name: &'static str, hours: Option<String>, amount: MicroCredits, rounded: Option<String>| {
+            vec![
+                view! { <strong>{name}</strong> }.into_any(),
+                hours.into_any(),
+                ().into_any(),
+                view! { <strong>{format::amount(amount)}</strong> }.into_any(),
+                rounded.into_any(),
+            ]
+        };
     let rounded = view.lines.iter().fold(0_i64, |sum, line| sum.saturating_add(line.rounded.0));
-    let mut rows = vec![balance("Opening balance", String::new(), view.opening, String::new())];
+    let mut rows = vec![balance("Opening balance", None, view.opening, None)];
     rows.extend(view.lines.iter().map(cells));
-    rows.push(balance("Change", total_hours(view), view.change, format::amount(MicroCredits(rounded))));
-    rows.push(balance("Closing balance", String::new(), view.closing, String::new()));
+    rows.push(balance(
+        "Change",
+        Some(total_hours(view)),
+        view.change,
+        Some(format::amount(MicroCredits(rounded))),
+    ));
+    rows.push(balance("Closing balance", None, view.closing, None));
     let columns = [
         ("Line", "", false),
         ("Used", "chip-hours", true),
@@ -157,9 +164,8 @@ fn lines(view: &StatementView) -> AnyView {
         ("Amount", "credits", true),
         ("Rounded", "credits", true),
     ];
-    Table::new(format!("Account of team {} in {}", view.team, view.period.title), &columns, rows)
+    Table::new(format!("Account of {} in {}", view.name, view.period.title), &columns, rows)
         .captioned()
-        .always_in_lines()
         .view()
 }
 

@@ -13,8 +13,7 @@ pub use shadow::ShadowPanel;
 pub use start::{LabPage, PolicyWords, lab};
 
 use common::api::{LabRun, LabState, LabValues};
-
-use crate::format;
+use common::words::counted;
 
 /// How far a run is, in words.
 fn state_words(run: &LabRun) -> String {
@@ -36,13 +35,13 @@ fn request_words(run: &LabRun) -> String {
         words.push("heavy-tailed values".to_owned());
     }
     if let Some(chips) = request.supply {
-        words.push(format!("{} chips", format::thousands(chips)));
+        words.push(counted(chips, "chip"));
     }
     if request.rounds > 0 {
-        words.push(format!("{} rounds", format::thousands(request.rounds.into())));
+        words.push(counted(request.rounds.into(), "round"));
     }
     if request.regret_rounds > 0 {
-        words.push(format!("misreports on {} rounds", request.regret_rounds));
+        words.push(format!("misreports on {}", counted(request.regret_rounds.into(), "round")));
     }
     words.join(", ")
 }

@@ -1,6 +1,7 @@
 //! The figures of a run: the table with the best marked, the pictures, and a team's share under each policy.
 
 use common::api::{LabResult, LabRun, LabState};
+use common::words::counted;
 use leptos::prelude::*;
 
 use super::plot::{Line, Point, lines, plot};
@@ -143,10 +144,10 @@ fn figures(run: &LabRun, result: &LabResult, comparison: &Comparison, drill: Opt
         format!("Demand: {}.", result.source),
         format!("Values: {}.", result.value_source),
         format!(
-            "{} rounds of {} hours, {} teams; chips: {}.",
-            result.rounds,
+            "{} of {} h, {}; chips: {}.",
+            counted(result.rounds, "round"),
             hours(result.round_hours),
-            result.teams.len(),
+            counted(result.teams.len() as u64, "team"),
             result.supply.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
         ),
     ];
@@ -236,8 +237,7 @@ fn comparison_row(comparison: &Comparison, row: &Row) -> AnyView {
                 .then(|| view! { <span aria-hidden="true">" ★"</span><span class="hidden">" best"</span> });
             view! {
                 <td class=if *best { "num best" } else { "num" } data-label=head.title>
-                    {text.clone()}
-                    {star}
+                    <span>{text.clone()} {star}</span>
                 </td>
             }
         })

@@ -1,6 +1,6 @@
 //! From a plan to its bids: the hours to bid for, the bids that are there, and what of them no longer fits.
 
-use common::api::{BidStatus, PlanBid, PlanFit, PlanView, PlanWindow};
+use common::api::{BidStatus, PlanBid, PlanFit, PlanView, PlanWindow, SeenBids};
 use common::instant::Instant;
 use common::measure::{chip_hours, percent};
 use leptos::prelude::*;
@@ -52,6 +52,7 @@ pub(super) fn hours(page: &PlanPage) -> AnyView {
         </p>
         {Table::new("Hours to bid for", &columns, forecast.windows.iter().map(window).collect()).view()}
         <dl class="figures">
+            {fact("All hours", "at foreseen prices", amount(SeenBids::of(forecast).cost, "credits").into_any())}
             {fact("Spend, 50 %", "", amount(forecast.spend_p50, "credits").into_any())}
             {fact("Spend, 90 %", "", amount(forecast.spend_p90, "credits").into_any())}
             {fact("Balance", "", amount(funds.balance, "credits").into_any())}
@@ -68,7 +69,14 @@ fn place(page: &PlanPage, button: &'static str) -> AnyView {
     let view = &page.view;
     let state = &page.place;
     let action = format!("/planner/{}/{}/bids", view.team.id, view.id);
-    let fields = vec![hidden("id", state.value("id")), hidden("version", &view.version.to_string())];
+    // What is read here is what is agreed to: where it has become dearer by then, it is shown again before it is placed.
+    let seen = SeenBids::of(&view.forecast);
+    let fields = vec![
+        hidden("id", state.value("id")),
+        hidden("version", &view.version.to_string()),
+        hidden("seen_bids", &seen.bids.to_string()),
+        hidden("seen_cost", &seen.cost.to_string()),
+    ];
     form(state, &action, fields, button)
 }
 

@@ -13,7 +13,8 @@ use common::ids::TeamId;
 use common::measure::{chip_hours, loss, percent};
 use leptos::prelude::*;
 
-use super::form::{Field, FormState, field, hidden, panel, select};
+use super::form::{Field, FormState, field, hidden, panel, select, zone_of_times};
+use super::names;
 use super::table::{Content, Table};
 use crate::components::time::date_time;
 use crate::fields::text_of_area;
@@ -143,7 +144,7 @@ fn row(plans: &PlansView, plan: &PlanSummary) -> Vec<Content> {
     vec![
         view! { <a href=href>{plan.terms.name.clone()}</a> }.into(),
         outlook.into(),
-        plan.terms.chip_type.to_string().into(),
+        names::chip_type(&plan.terms.chip_type).into(),
         loss(plan.last.loss).into(),
         loss(plan.terms.target_loss).into(),
         date_time(plan.terms.deadline).into(),
@@ -157,7 +158,7 @@ fn row(plans: &PlansView, plan: &PlanSummary) -> Vec<Content> {
 /// The fields that say what a plan is for.
 fn terms_fields(state: &FormState, chip_types: &[(String, String)]) -> Vec<AnyView> {
     let optional = |name, label, hint| Field { required: false, ..Field::text(name, label) }.with_hint(hint);
-    let deadline = Field::time("terms.deadline", "Deadline (UTC)");
+    let deadline = Field::time("terms.deadline", "Deadline");
     vec![
         field(state, &Field::text("terms.name", "Name of the job")),
         field(
@@ -166,6 +167,7 @@ fn terms_fields(state: &FormState, chip_types: &[(String, String)]) -> Vec<AnyVi
                 .with_hint("Done when the loss is at it or below"),
         ),
         field(state, &deadline),
+        zone_of_times(state),
         select(state, "terms.chip_type", "Chip type", "", chip_types.to_vec()),
         field(state, &Field::text("terms.most_chips", "Most chips at once")),
         field(state, &optional("terms.least_chips", "Fewest chips it runs on", "1 where empty")),

@@ -53,6 +53,14 @@ const fn verdict_class(verdict: PlanVerdict) -> &'static str {
     }
 }
 
+/// How many losses are known, in words.
+fn known(losses: u64) -> String {
+    match losses {
+        1 => "1 loss is known".to_owned(),
+        _ => format!("{} losses are known", format::thousands(losses)),
+    }
+}
+
 fn or_never(hours: Option<f64>) -> String {
     hours.map_or_else(|| "never".to_owned(), chip_hours)
 }
@@ -86,7 +94,7 @@ fn stands(view: &PlanView) -> AnyView {
         <h3>{format!("Who foresaw it{unlike}")}</h3>
         <p class="quiet">{forecast.why.clone()}</p>
         <p class="quiet">
-            {format!("{} losses are known; worked out ", format::thousands(forecast.losses))} {date_time(forecast.at)}
+            {format!("{}; worked out ", known(forecast.losses))} {date_time(forecast.at)}
             ". A plan of " {view.made_by.clone()} ", made " {date_time(view.made_at)} "."
         </p>
     };

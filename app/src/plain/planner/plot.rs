@@ -3,6 +3,7 @@
 
 use common::api::{PlanChance, PlanFanPoint, PlanLoss};
 use common::measure::{chip_hours, loss, percent};
+use common::words::counted;
 use leptos::prelude::*;
 
 const WIDTH: f64 = 760.0;
@@ -187,7 +188,7 @@ pub(super) fn chances(chances: &[PlanChance]) -> AnyView {
     let dots = chances
         .iter()
         .map(|one| {
-            let said = format!("{} chips: {}", one.chips, percent(one.probability));
+            let said = format!("{}: {}", counted(one.chips.0, "chip"), percent(one.probability));
             view! {
                 <g>
                     <title>{said}</title>

@@ -3,6 +3,7 @@
 use common::api::{PlannedDemand, PlannedSpend};
 use leptos::prelude::*;
 
+use super::super::names;
 use super::super::table::{Content, Table};
 use crate::format;
 use crate::words::address;
@@ -78,7 +79,7 @@ pub fn demand(rows: &[PlannedDemand]) -> AnyView {
     let rows = rows.iter().map(|row| -> Vec<Content> {
         vec![
             row.day.clone().into(),
-            row.chip_type.to_string().into(),
+            names::chip_type(&row.chip_type).into(),
             format::thousands(row.plans).into(),
             hours(row.chip_seconds).into(),
             hours(row.supply_chip_seconds).into(),

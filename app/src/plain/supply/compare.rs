@@ -3,8 +3,10 @@
 use common::api::{ComparedBid, Comparison, Sides};
 use common::chips::Chips;
 use common::money::{MicroCredits, Price};
+use common::words::counted;
 use leptos::prelude::*;
 
+use super::super::names;
 use super::super::organisation::{Cell, Listing, listed};
 use crate::format;
 
@@ -86,9 +88,9 @@ fn basis(comparison: &Comparison) -> String {
         );
     }
     format!(
-        "{} cycles, {} to {}, each cleared without and with the change; the figures are averages in which each cycle \
+        "{}, {} to {}, each cleared without and with the change; the figures are averages in which each cycle \
          counts alike. {assumes}, and balances and last prices are those of the time.",
-        format::thousands(comparison.cleared),
+        counted(comparison.cleared, "cycle"),
         format::thousands(comparison.first_cycle),
         format::thousands(comparison.last_cycle)
     )
@@ -121,7 +123,7 @@ fn signed(before: i128, after: i128, text: impl Fn(u64) -> String) -> String {
 
 fn chip_types(comparison: &Comparison) -> Listing {
     let rows = comparison.chip_types.iter().map(|row| {
-        let mut cells = vec![Cell::Text(row.chip_type.to_string())];
+        let mut cells = vec![Cell::Text(names::chip_type(&row.chip_type))];
         cells.extend(two(row.supply_milli, chips));
         cells.extend(two(row.reference_price, price));
         cells.extend(two(row.granted_milli, chips));
@@ -148,7 +150,7 @@ fn chip_types(comparison: &Comparison) -> Listing {
 fn teams(comparison: &Comparison) -> Listing {
     let rows = comparison.teams.iter().map(|row| {
         let (before, after) = (row.chips_milli.before, row.chips_milli.after);
-        let mut cells = vec![Cell::Text(row.name.clone()), Cell::Text(row.pool.to_string())];
+        let mut cells = vec![Cell::Text(row.name.clone()), Cell::Text(names::pool(&row.pool))];
         cells.extend(two(row.chips_milli, chips));
         cells.push(Cell::Number(signed(before.into(), after.into(), chips)));
         cells.extend(two(row.spend, format::amount));
@@ -177,12 +179,12 @@ fn teams(comparison: &Comparison) -> Listing {
 fn bids(comparison: &Comparison) -> Listing {
     let team_name = |bid: &ComparedBid| {
         let team = comparison.teams.iter().find(|team| team.team == bid.team);
-        team.map_or_else(|| bid.team.to_string(), |team| team.name.clone())
+        team.map_or_else(|| names::team(&bid.team), |team| team.name.clone())
     };
     let rows = comparison.losing.iter().map(|row| {
         let name = if row.name.is_empty() { row.bid.to_string() } else { row.name.clone() };
         let mut cells =
-            vec![Cell::Text(name), Cell::Text(team_name(row)), Cell::Text(row.chip_type.to_string())];
+            vec![Cell::Text(name), Cell::Text(team_name(row)), Cell::Text(names::chip_type(&row.chip_type))];
         cells.extend(two(row.chips, format::chips));
         cells.push(Cell::Text(crate::words::reason(row.reason).to_owned()));
         cells
@@ -204,7 +206,8 @@ fn bids(comparison: &Comparison) -> Listing {
 
 fn local_prices(comparison: &Comparison) -> Listing {
     let rows = comparison.pools.iter().map(|row| {
-        let mut cells = vec![Cell::Text(row.pool.to_string()), Cell::Text(row.chip_type.to_string())];
+        let mut cells =
+            vec![Cell::Text(names::pool(&row.pool)), Cell::Text(names::chip_type(&row.chip_type))];
         cells.extend(two(row.local_price, price));
         cells
     });

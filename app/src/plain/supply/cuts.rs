@@ -1,8 +1,11 @@
 //! Cuts as a page: the policy, the jobs over quota until they are drained, and those that were stopped.
 
 use common::api::{CutPolicyKind, CutsView, OverQuotaView, ReclaimView, ReclaimWhy};
+use common::chips::Chips;
+use common::words::counted;
 use leptos::prelude::*;
 
+use super::super::names;
 use super::super::organisation::{Cell, Listing, listed};
 use super::super::parts::fact;
 use super::subnav;
@@ -34,7 +37,7 @@ pub fn cuts(view: &CutsView, may_change: bool) -> AnyView {
                     </div>
                 </header>
                 <div class="body">
-                    <p>{policy_words(view.policy, view.churn_chips.map(format::chips))}</p>
+                    <p>{policy_words(view.policy, view.churn_chips)}</p>
                     <dl class="figures">
                         {fact("Reclaimed", "chips within the last hour", format::chips(view.reclaimed_last_hour).into_any())}
                     </dl>
@@ -50,7 +53,7 @@ pub fn cuts(view: &CutsView, may_change: bool) -> AnyView {
 
 /// A policy in words.
 #[must_use]
-pub fn policy_words(policy: CutPolicyKind, churn: Option<String>) -> String {
+pub fn policy_words(policy: CutPolicyKind, churn: Option<Chips>) -> String {
     match policy {
         CutPolicyKind::AtOnce => "They stop with the cycle of the cut.".to_owned(),
         CutPolicyKind::Keep => {
@@ -60,7 +63,8 @@ pub fn policy_words(policy: CutPolicyKind, churn: Option<String>) -> String {
         }
         CutPolicyKind::Reclaim => {
             let most = churn.map_or(String::new(), |chips| {
-                format!(", at most {chips} chips in a cycle but for the rest of the last gang")
+                let chips = counted(chips.0, "chip");
+                format!(", at most {chips} in a cycle but for the rest of the last gang")
             });
             format!("They run on over quota and are stopped lowest price first until the chips that were cut are free{most}.")
         }
@@ -71,8 +75,8 @@ fn over_quota(jobs: &[OverQuotaView]) -> Listing {
     let rows = jobs.iter().map(|job| {
         vec![
             Cell::Text(job.name.clone()),
-            Cell::Text(job.team.to_string()),
-            Cell::Text(job.chip_type.to_string()),
+            Cell::Text(names::team(&job.team)),
+            Cell::Text(names::chip_type(&job.chip_type)),
             Cell::Number(format::chips(job.chips)),
             Cell::Number(job.price.to_string()),
         ]
@@ -103,10 +107,10 @@ fn reclaims(rows: &[ReclaimView]) -> Listing {
     let rows = rows.iter().map(|row| {
         vec![
             Cell::Text(row.name.clone()),
-            Cell::Text(row.team.to_string()),
+            Cell::Text(names::team(&row.team)),
             Cell::Time(Some(row.at)),
             Cell::Number(format::thousands(row.cycle)),
-            Cell::Text(row.chip_type.to_string()),
+            Cell::Text(names::chip_type(&row.chip_type)),
             Cell::Number(format::chips(row.chips)),
             Cell::Text(why_words(row.why).to_owned()),
             Cell::Number(format::price(row.price_then)),

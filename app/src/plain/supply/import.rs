@@ -1,9 +1,11 @@
 //! Importing an inventory: the file, what each model of it is, what would change, and what that would do.
 
 use common::api::{Comparison, InventoryChange, InventoryModel, InventoryView};
+use common::words::counted;
 use leptos::prelude::*;
 
 use super::super::form::{Field, FormState, field, hidden, select, text_area};
+use super::super::names;
 use super::super::organisation::{Cell, Listing, listed};
 use super::{comparison, subnav};
 use crate::chart::supply_change;
@@ -119,10 +121,10 @@ fn said(page: &ImportPage, view: &InventoryView) -> AnyView {
         }
     });
     let summary = format!(
-        "{} rows read; {} numbers of chips change in cycle {}, {} stay as they are.",
-        format::thousands(view.rows),
+        "Read {}. Numbers of chips: {} change in cycle {}, {} stay as they are.",
+        counted(view.rows, "row"),
         view.changes.len(),
-        page.next_cycle,
+        format::thousands(page.next_cycle),
         view.unchanged
     );
     view! {
@@ -138,7 +140,7 @@ fn said(page: &ImportPage, view: &InventoryView) -> AnyView {
                     {select(state, "pool", "Whose chips", POOL_HINT, pools(page))} {import}
                     {hidden("version", &view.version)}
                     <details>
-                        <summary>{format!("The file, {} lines", format::thousands(lines as u64))}</summary>
+                        <summary>{format!("The file, {}", counted(lines as u64, "line"))}</summary>
                         <textarea class="file" name="csv" rows="12" spellcheck="false" aria-label="The file" inner_html=text_of_area(&csv)></textarea>
                     </details>
                     <div class="actions">
@@ -240,8 +242,8 @@ fn model_row(page: &ImportPage, model: &InventoryModel) -> AnyView {
 fn changes(changes: &[InventoryChange]) -> Listing {
     let rows = changes.iter().map(|change| {
         vec![
-            Cell::Text(change.chip_type.to_string()),
-            Cell::Text(change.pool.as_ref().map_or("shared".to_owned(), ToString::to_string)),
+            Cell::Text(names::chip_type(&change.chip_type)),
+            Cell::Text(names::whose(change.pool.as_ref())),
             Cell::Number(format::chips(change.before)),
             Cell::Number(format::chips(change.after)),
             Cell::Number(supply_change(change.before.0, change.after.0)),

@@ -11,13 +11,16 @@ use common::api::{
 };
 use common::chips::Chips;
 use common::ids::ChipTypeId;
+use common::words::counted;
 use leptos::prelude::*;
 
 pub use self::compare::comparison;
 pub use self::cuts::{cuts, policy_words};
 pub use self::import::{ImportPage, import};
 pub use self::what_if::{AskPage, SORTS, answered, ask};
+use super::names;
 use super::organisation::{Cell, ChangePage, Link, Listing, change, listed};
+use super::table::{Content, DO, Table};
 use crate::chart::{layer_color, own_layers, supply_change, supply_chart};
 use crate::components::time::date_time;
 use crate::format;
@@ -144,7 +147,7 @@ fn columns(
 ) -> Vec<(&'static str, &'static str, bool)> {
     let mut columns = columns.to_vec();
     if may_change {
-        columns.push(("Do", "", false));
+        columns.push(DO);
     }
     columns
 }
@@ -243,23 +246,23 @@ fn lending_words(lends_at_most: Option<Chips>) -> String {
 fn edit_words(edit: &SupplyEdit, is_maintenance: bool) -> String {
     match edit {
         SupplyEdit::Chips { chip_type, pool, chips } => {
-            let whose = pool.as_ref().map_or("shared".to_owned(), |pool| format!("of {pool}"));
-            let chips = format::chips(*chips);
-            if is_maintenance {
-                format!("{chip_type} {whose}: {chips} chips down")
-            } else {
-                format!("{chip_type} {whose}: {chips} chips")
-            }
+            let whose = pool.as_ref().map_or("shared".to_owned(), |pool| format!("of {}", names::pool(pool)));
+            let (chip_type, chips) = (names::chip_type(chip_type), counted(chips.0, "chip"));
+            format!("{chip_type} {whose}: {chips}{}", if is_maintenance { " down" } else { "" })
         }
         SupplyEdit::Reserve { chip_type, reserve_price } => {
+            let chip_type = names::chip_type(chip_type);
             format!("{chip_type}: reserve price {reserve_price} credits per chip-hour")
         }
-        SupplyEdit::ListPrice { chip_type, list_price: None } => format!("{chip_type}: no list price"),
+        SupplyEdit::ListPrice { chip_type, list_price: None } => {
+            format!("{}: no list price", names::chip_type(chip_type))
+        }
         SupplyEdit::ListPrice { chip_type, list_price: Some(price) } => {
+            let chip_type = names::chip_type(chip_type);
             format!("{chip_type}: list price {price} credits per chip-hour")
         }
         SupplyEdit::Lending { pool, lends_at_most } => {
-            format!("{pool} lends {}", lending_words(*lends_at_most))
+            format!("{} lends {}", names::pool(pool), lending_words(*lends_at_most))
         }
     }
 }
@@ -317,7 +320,7 @@ fn over_time(view: &SupplyView, history: &SupplyHistory) -> AnyView {
             let current = (row.chip_type == history.chip_type).then_some("true");
             view! {
                 <a href=href aria-current=current>
-                    {row.chip_type.to_string()}
+                    {row.name.clone()}
                 </a>
             }
         })
@@ -325,10 +328,10 @@ fn over_time(view: &SupplyView, history: &SupplyHistory) -> AnyView {
     let csv = format!("/api/v1/supply/{}/history?format=csv", history.chip_type);
     let total = history.changes.iter().fold(0_u64, |sum, level| (sum + level.after.0) - level.before.0);
     let label = format!(
-        "Chips of {} over time: {} now, after {} changes",
-        history.chip_type,
+        "Chips of {} over time: {} now, after {}",
+        names::chip_type(&history.chip_type),
         format::thousands(total),
-        history.changes.len()
+        counted(history.changes.len() as u64, "change")
     );
     view! {
         <section class="panel" aria-labelledby="history">
@@ -346,7 +349,7 @@ fn over_time(view: &SupplyView, history: &SupplyHistory) -> AnyView {
             <div class="body">
                 <figure class="figure">
                     <qm-chart data=supply_chart(history) data-label=label></qm-chart>
-                    <figcaption>{legend(view, history)}</figcaption>
+                    <figcaption>{legend(history)}</figcaption>
                 </figure>
                 <details>
                     <summary>"Table of changes"</summary>
@@ -359,15 +362,12 @@ fn over_time(view: &SupplyView, history: &SupplyHistory) -> AnyView {
 }
 
 /// The layers of the chart, the lowest first.
-fn legend(view: &SupplyView, history: &SupplyHistory) -> AnyView {
+fn legend(history: &SupplyHistory) -> AnyView {
     let mut hands: Vec<_> = history.changes.iter().map(|level| level.pool.as_ref()).collect();
     hands.sort_unstable();
     hands.dedup();
     let own = own_layers(hands.len());
-    let name = |hand: &Option<&common::ids::PoolId>| {
-        let pool = hand.and_then(|id| view.pools.iter().find(|pool| pool.pool == *id));
-        pool.map_or("Shared".to_owned(), |pool| pool.name.clone())
-    };
+    let name = |hand: &Option<&common::ids::PoolId>| hand.map_or_else(|| "Shared".to_owned(), names::pool);
     let mut names: Vec<String> = hands[..own].iter().map(name).collect();
     if own < hands.len() {
         names.push("Others".to_owned());
@@ -379,41 +379,23 @@ fn legend(view: &SupplyView, history: &SupplyHistory) -> AnyView {
 }
 
 fn levels(changes: &[SupplyLevel]) -> AnyView {
-    let rows = changes
-        .iter()
-        .rev()
-        .map(|level| {
-            let whose = level.pool.as_ref().map_or("shared".to_owned(), ToString::to_string);
-            view! {
-                <tr>
-                    <td>{date_time(level.at)}</td>
-                    <td class="num">
-                        <a href=format!("/cycles/{}", level.cycle)>{format::thousands(level.cycle)}</a>
-                    </td>
-                    <td>{whose}</td>
-                    <td class="num">{format::chips(level.before)}</td>
-                    <td class="num">{format::chips(level.after)}</td>
-                    <td class="num">{supply_change(level.before.0, level.after.0)}</td>
-                </tr>
-            }
-        })
-        .collect_view();
-    view! {
-        <div class="scroll tall" tabindex="0" role="region" aria-label="Changes of supply">
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"At"</th>
-                        <th scope="col" class="num">"Cycle"</th>
-                        <th scope="col">"Whose"</th>
-                        <th scope="col" class="num">"Before"<small>"chips"</small></th>
-                        <th scope="col" class="num">"After"<small>"chips"</small></th>
-                        <th scope="col" class="num">"Change"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
+    let rows = changes.iter().rev().map(|level| -> Vec<Content> {
+        vec![
+            date_time(level.at).into(),
+            view! { <a href=format!("/cycles/{}", level.cycle)>{format::thousands(level.cycle)}</a> }.into(),
+            names::whose(level.pool.as_ref()).into(),
+            format::chips(level.before).into(),
+            format::chips(level.after).into(),
+            supply_change(level.before.0, level.after.0).into(),
+        ]
+    });
+    let columns = [
+        ("At", "", false),
+        ("Cycle", "", true),
+        ("Whose", "", false),
+        ("Before", "chips", true),
+        ("After", "chips", true),
+        ("Change", "", true),
+    ];
+    Table::new("Changes of supply", &columns, rows.collect()).tall().view()
 }

@@ -1,9 +1,11 @@
 //! What-ifs as pages: the form that asks, the ones that were asked, and one with its answer.
 
 use common::api::{Comparison, WhatIfChange, WhatIfQuestion, WhatIfState, WhatIfView};
+use common::words::counted;
 use leptos::prelude::*;
 
 use super::super::form::{Field, FormState, field, select};
+use super::super::names;
 use super::super::organisation::{Cell, Link, Listing, listed};
 use super::{compare, subnav};
 use crate::components::time::date_time;
@@ -158,7 +160,7 @@ fn book(question: &WhatIfQuestion) -> String {
 fn asked(asked: &[WhatIfView]) -> Listing {
     let rows = asked.iter().map(|view| {
         let state = match &view.progress {
-            WhatIfState::Running { done, total } => format!("{done} of {total} cycles"),
+            WhatIfState::Running { done, total } => format!("{done} of {}", counted(*total, "cycle")),
             WhatIfState::Done { .. } => "done".to_owned(),
             WhatIfState::Ended { note } => note.clone(),
         };
@@ -191,27 +193,38 @@ fn asked(asked: &[WhatIfView]) -> Listing {
 fn change_words(change: &WhatIfChange) -> String {
     match change {
         WhatIfChange::Chips { chip_type, pool, by } => {
-            let whose = pool.as_ref().map_or("shared".to_owned(), |pool| format!("of {pool}"));
-            let size = format::thousands(by.unsigned_abs());
-            format!("{size} {} chips of {chip_type}, {whose}", if *by < 0 { "fewer" } else { "more" })
+            let than = if *by < 0 { "fewer" } else { "more" };
+            let chips = counted(by.unsigned_abs(), &format!("{than} chip"));
+            format!("{chips} of {}, {}", names::chip_type(chip_type), names::whose(pool.as_ref()))
         }
         WhatIfChange::Reserve { chip_type, reserve_price } => {
+            let chip_type = names::chip_type(chip_type);
             format!("the reserve price of {chip_type} is {reserve_price} global credits per chip-hour")
         }
         WhatIfChange::Weight { pool, weight } => {
-            format!("the weight of {pool} is {} global credits per hour", format::amount(*weight))
+            format!(
+                "the weight of {} is {} global credits per hour",
+                names::pool(pool),
+                format::amount(*weight)
+            )
         }
         WhatIfChange::Income { team, income } => {
-            format!("the income of {team} is {} local credits per hour", format::amount(*income))
+            format!(
+                "the income of {} is {} local credits per hour",
+                names::team(team),
+                format::amount(*income)
+            )
         }
-        WhatIfChange::WithoutTeam { team } => format!("{team} and its bids are gone"),
+        WhatIfChange::WithoutTeam { team } => format!("{} and its bids are gone", names::team(team)),
         WhatIfChange::NewTeam { pool, income, chip_type, chips, limit } => {
             let limit =
                 limit.map_or("without a limit".to_owned(), |limit| format!("for at most {limit} each"));
             format!(
-                "a new team of {pool} with an income of {} local credits per hour bids for {} chips of {chip_type}, {limit}",
+                "a new team of {} with an income of {} local credits per hour bids for {} of {}, {limit}",
+                names::pool(pool),
                 format::amount(*income),
-                format::chips(*chips)
+                counted(chips.0, "chip"),
+                names::chip_type(chip_type)
             )
         }
     }
@@ -265,8 +278,7 @@ fn running(id: &str, (done, total): (u64, u64), may_ask: bool) -> AnyView {
             </form>
         }
     });
-    let text =
-        format!("{} of {} cycles are cleared again.", format::thousands(done), format::thousands(total));
+    let text = format!("{} of {} cleared again.", format::thousands(done), counted(total, "cycle"));
     view! {
         <p role="status">{text}</p>
         <progress max=total.to_string() value=done.to_string() aria-label="Cycles cleared again"></progress>

@@ -1,7 +1,6 @@
 //! The pages of a team's budget and ledger.
 
 use app::plain::budget::{BudgetPage, budget as budget_view, no_team};
-use app::plain::form::FormState;
 use app::plain::ledger::{LedgerPage, ledger as ledger_view, transfer as transfer_view};
 use axum::Router;
 use axum::extract::RawQuery;
@@ -9,10 +8,9 @@ use axum::response::Response;
 use axum::routing::get;
 use common::api::Span;
 use common::ids::TeamId;
-use common::problem::Problem;
 use serde::Deserialize;
 
-use super::fields::Fields;
+use super::fields::{Fields, filters_of};
 use super::{AppState, Plain};
 use crate::error::{AppError, ErrorKind};
 use crate::http::budget::transfer_kind;
@@ -109,19 +107,15 @@ async fn read_ledger(
         Ok(filter) => services.ledger_entries(viewer, &team, filter, value("cursor"), ENTRIES).await,
         Err(_) => Err(AppError::internal("a refused filter reads nothing")),
     };
+    let stretch = filter.as_ref().map(|filter| (filter.from, filter.to)).unwrap_or_default();
     let (entries, refused) = match (entries, filter) {
         (Ok(entries), _) => (Some(entries), None),
         (Err(_), Err(refused)) => (None, Some(refused)),
         (Err(error), Ok(_)) if error.kind() == ErrorKind::Invalid => (None, Some(error)),
         (Err(error), Ok(_)) => return Err(error),
     };
-    let filters = match &refused {
-        Some(error) => FormState::refused(fields, &Problem::from(error)),
-        None => FormState::filled(
-            &fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<Vec<_>>(),
-        ),
-    };
-    let chip_types = setup.chip_types.iter().map(|chip_type| chip_type.id.to_string()).collect();
+    let filters = filters_of(fields, stretch, refused.as_ref());
+    let chip_types = setup.chip_types.iter().map(|chip_type| chip_type.id.clone()).collect();
     Ok((LedgerPage { team, name: budget.name, chip_types, filters, entries }, refused))
 }
 
@@ -132,7 +126,7 @@ fn read_filter(fields: &[(String, String)]) -> Result<EntryFilter, AppError> {
         kind => transfer_kind(kind).map(Some).unwrap_or_else(|error| fields.refuse_with(&error)),
     };
     let chip_type = fields.optional("chip_type");
-    let (from, to) = (fields.optional("from"), fields.optional("to"));
+    let (from, to) = (fields.optional_instant("from"), fields.optional_end("to"));
     fields.finish()?;
     Ok(EntryFilter { kind, chip_type, from, to })
 }

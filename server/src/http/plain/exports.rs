@@ -9,9 +9,8 @@ use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::{get, post};
 use common::api::CreditValueView;
-use common::problem::Problem;
 
-use super::fields::Fields;
+use super::fields::{Fields, filters_of};
 use super::{AppState, Plain, Posted};
 use crate::error::{AppError, ErrorKind};
 use crate::http::extract::Segment;
@@ -68,8 +67,10 @@ async fn read_page(
         fields.push(("name".to_owned(), ExportName::Ledger.as_str().to_owned()));
         fields.push(("period".to_owned(), month.first_day.strftime("%Y-%m").to_string()));
     }
+    let request = read_request(&fields);
+    let stretch = request.as_ref().map(|request| (request.from, request.to)).unwrap_or_default();
     let chosen = async {
-        let request = read_request(&fields)?;
+        let request = request?;
         let export = services.export(viewer, &request).await?;
         let view = exports.iter().find(|view| view.name == request.name.as_str());
         Ok::<_, AppError>(view.cloned().map(|view| ChosenExport {
@@ -86,12 +87,7 @@ async fn read_page(
         (Err(error), None) if error.kind() == ErrorKind::Conflict => (None, None),
         (Err(error), None) => return Err(error),
     };
-    let form = match &refused {
-        Some(error) => FormState::refused(fields, &Problem::from(error)),
-        None => FormState::filled(
-            &fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<Vec<_>>(),
-        ),
-    };
+    let form = filters_of(fields, stretch, refused.as_ref());
     let jobs = services.export_jobs(viewer).await?;
     let credit_value = if form.value("name") == ExportName::Focus.as_str() {
         let value = present_value(state, viewer).await?;
@@ -117,7 +113,7 @@ fn read_request(fields: &[(String, String)]) -> Result<ExportRequest, AppError> 
         }),
     };
     let period = Some(fields.text("period").to_owned()).filter(|period| !period.is_empty());
-    let (from, to) = (fields.optional("from"), fields.optional("to"));
+    let (from, to) = (fields.optional_instant("from"), fields.optional_end("to"));
     fields.finish()?;
     Ok(ExportRequest { name, format, period, from, to, columns, filter: AuditFilter::default() })
 }

@@ -3,7 +3,11 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use app::local_time::{PLAIN_ZONE, local_instant};
+use app::plain::form::FormState;
 use common::instant::Instant;
+use common::problem::Problem;
+use common::words::thousands;
 
 use crate::error::AppError;
 
@@ -72,24 +76,36 @@ impl<'a> Fields<'a> {
         self.value(name)
     }
 
-    /// An instant: a date and a time in UTC as a browser's field gives them, or with an offset.
+    /// An instant: a date and a time as a browser's field gives them, in the zone that the field `zone` names (UTC
+    /// without one), or with an offset.
     pub(super) fn instant(&mut self, name: &str) -> Option<Instant> {
-        let text = self.text(name);
-        let seconds = if text.len() > 16 { "" } else { ":00" };
-        let instant = format!("{text}{seconds}Z").parse().or_else(|_| text.parse());
-        if instant.is_err() {
-            let what = typed(text);
-            self.refuse(
-                name,
-                format!("is {what}; it must be a date and a time in UTC, like 2026-12-01T18:00"),
-            );
-        }
-        instant.ok()
+        self.instant_of_hour(name, false)
     }
 
     /// An instant that may be left out: none where it is empty, and where it is refused.
     pub(super) fn optional_instant(&mut self, name: &str) -> Option<Instant> {
         if self.text(name).is_empty() { None } else { self.instant(name) }
+    }
+
+    /// The end of a stretch, which may be left out: in an hour that comes twice it is the later one.
+    pub(super) fn optional_end(&mut self, name: &str) -> Option<Instant> {
+        if self.text(name).is_empty() { None } else { self.instant_of_hour(name, true) }
+    }
+
+    fn instant_of_hour(&mut self, name: &str, last: bool) -> Option<Instant> {
+        let (text, zone) = (self.text(name), self.text("zone"));
+        let zone = if zone.is_empty() { PLAIN_ZONE } else { zone };
+        match text.parse().or_else(|_| local_instant(text, zone, last)) {
+            Ok(instant) => Some(instant),
+            Err(_) if text.is_empty() => {
+                self.refuse(name, "is empty; write a date and a time, like 2026-12-01T18:00");
+                None
+            }
+            Err(why) => {
+                self.refuse(name, format!("{} {why}", typed(text)));
+                None
+            }
+        }
     }
 
     /// A value that may be left out: none where it is empty, and where it is refused.
@@ -106,7 +122,14 @@ impl<'a> Fields<'a> {
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         if number.is_none() {
             let what = typed(text);
-            self.refuse(name, format!("is {what}; it must be a whole number from {least} to {most}"));
+            self.refuse(
+                name,
+                format!(
+                    "is {what}; it must be a whole number from {} to {}",
+                    thousands(least.into()),
+                    thousands(most.into())
+                ),
+            );
         }
         number
     }
@@ -115,6 +138,42 @@ impl<'a> Fields<'a> {
     pub(super) fn finish(self) -> Result<(), AppError> {
         self.error.map_or(Ok(()), Err)
     }
+}
+
+/// The fields of a list with its stretch as instants: links to the same rows hold them, whatever zone they were typed in.
+fn with_stretch(
+    mut fields: Vec<(String, String)>,
+    from: Option<Instant>,
+    to: Option<Instant>,
+) -> Vec<(String, String)> {
+    fields.retain(|(name, _)| name != "zone");
+    for (name, value) in &mut fields {
+        let at = match name.as_str() {
+            "from" => from,
+            "to" => to,
+            _ => None,
+        };
+        if let Some(at) = at {
+            *value = at.to_string();
+        }
+    }
+    fields
+}
+
+/// The filters of a list as its page shows them: those in force with their stretch from one instant to another, or what
+/// was sent and why it is refused.
+pub(super) fn filters_of(
+    fields: Vec<(String, String)>,
+    (from, to): (Option<Instant>, Option<Instant>),
+    refused: Option<&AppError>,
+) -> FormState {
+    if let Some(error) = refused {
+        return FormState::refused(fields, &Problem::from(error));
+    }
+    let fields = with_stretch(fields, from, to);
+    let pairs: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    FormState::filled(&pairs)
 }
 
 /// Characters of what was typed that a fault says again; the field holds all of it.
@@ -157,7 +216,7 @@ mod tests {
         for (name, text, fault) in [
             ("amount", "", "is empty; write digits with a point before the decimals, like 1.25"),
             ("minutes", "", "is empty; it must be a whole number from 1 to 9"),
-            ("at", "", "is empty; it must be a date and a time in UTC, like 2026-12-01T18:00"),
+            ("at", "", "is empty; write a date and a time, like 2026-12-01T18:00"),
             ("team", "", "is not chosen; choose one"),
             (
                 "minutes",
@@ -187,6 +246,47 @@ mod tests {
             let at = fields.instant("at").map(|at| at.to_string());
             assert_eq!(at.as_deref(), Some("2026-12-01T06:00:00Z"), "{text}");
             assert!(fields.finish().is_ok());
+        }
+    }
+
+    #[test]
+    fn a_stretch_is_read_in_the_zone_of_its_form_and_kept_as_instants() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let sent = vec![
+            pair("from", "2026-10-25T02:30"),
+            pair("to", "2026-10-25T02:30"),
+            pair("kind", "charge"),
+            pair("zone", "Europe/Berlin"),
+        ];
+        let mut fields = Fields::new(&sent);
+        // The hour comes twice: the stretch has both.
+        let (from, to) = (fields.optional_instant("from"), fields.optional_end("to"));
+        assert!(fields.finish().is_ok());
+        let kept = [
+            pair("from", "2026-10-25T00:30:00Z"),
+            pair("to", "2026-10-25T01:30:00Z"),
+            pair("kind", "charge"),
+        ];
+        assert_eq!(with_stretch(sent, from, to), kept);
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_refused_in_words() {
+        for (text, zone, fault) in [
+            ("yesterday", "", "\"yesterday\" is not a date and a time; write it like 2026-12-01T22:00"),
+            ("1e309", "UTC", "\"1e309\" is not a date and a time; write it like 2026-12-01T22:00"),
+            (
+                "2026-03-29T02:30",
+                "Europe/Berlin",
+                "\"2026-03-29T02:30\" is 2026-03-29 02:30, which does not exist in Europe/Berlin: clocks go forward past it \
+                 that day",
+            ),
+            ("2026-12-01T22:00", "Mars", "\"2026-12-01T22:00\" is in the zone \"Mars\", which nobody knows"),
+        ] {
+            let sent = vec![("from".to_owned(), text.to_owned()), ("zone".to_owned(), zone.to_owned())];
+            let mut fields = Fields::new(&sent);
+            assert_eq!(fields.optional_instant("from"), None, "{text}");
+            assert_eq!(fields.finish().unwrap_err().fields()[0].detail, fault);
         }
     }
 

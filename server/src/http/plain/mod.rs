@@ -17,6 +17,8 @@ mod reconciliation;
 pub(super) mod sign_in;
 mod supply;
 
+use std::sync::Arc;
+
 use app::document::SiteFiles;
 use app::plain::form::FormState;
 use app::plain::{Frame, PlainPage, render};
@@ -27,6 +29,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use common::api::ShellView;
+use common::names::Names;
 use common::problem::Problem;
 use leptos::prelude::AnyView;
 
@@ -66,6 +69,7 @@ pub(super) struct Plain {
     state: AppState,
     site: SiteFiles,
     shell: Option<ShellView>,
+    names: Arc<Names>,
     path: String,
     notice: Option<String>,
     cookies: Cookies,
@@ -76,10 +80,10 @@ impl FromRequestParts<AppState> for Plain {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Self::Rejection> {
         let viewer = parts.extensions.get::<Viewer>();
-        let shell = match viewer {
+        let (shell, names) = match viewer {
             // Without an organisation there is nothing to show around the page.
-            Some(viewer) => state.market().shell(Some(viewer)).await.ok(),
-            None => None,
+            Some(viewer) => (state.market().shell(Some(viewer)).await.ok(), state.market().names().await),
+            None => (None, Arc::default()),
         };
         let mut cookies = Cookies::new(state.config());
         Ok(Self {
@@ -87,6 +91,7 @@ impl FromRequestParts<AppState> for Plain {
             state: state.clone(),
             site: state.site().clone(),
             shell,
+            names,
             path: parts.uri.path().to_owned(),
             cookies,
         })
@@ -97,6 +102,11 @@ impl Plain {
     /// The services and settings.
     pub(super) fn state(&self) -> &AppState {
         &self.state
+    }
+
+    /// What pools, teams and chip types are called.
+    pub(super) fn names(&self) -> &Names {
+        &self.names
     }
 
     /// The page.
@@ -141,6 +151,7 @@ impl Plain {
         let frame = Frame {
             site: &self.site,
             shell: self.shell,
+            names: self.names,
             path: &self.path,
             title: title.to_owned(),
             notice: self.notice,

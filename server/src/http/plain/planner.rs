@@ -10,6 +10,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use common::api::{
     ChangedPlan, NewPlan, PlaceBidsOfPlan, PlanBidsPlaced, PlanTerms, PlanView, PlansView, PostedLosses,
+    SeenBids,
 };
 use common::chips::Chips;
 use common::ids::{ChipTypeId, PlanId, TeamId};
@@ -308,12 +309,22 @@ async fn report(of: OfPlan, posted: Posted) -> Response {
 }
 
 async fn place(of: OfPlan, posted: Posted) -> Response {
-    let version = posted.get("version").parse().unwrap_or_default();
-    let request = PlaceBidsOfPlan { id: posted.get("id").to_owned(), version };
-    let ids = (&of.team, &of.plan);
-    let placed = of.services().place_bids_of_plan(&of.viewer, &of.origin, ids, request).await;
-    let done = placed.map(|placed| said(&placed));
+    let placed = async {
+        let version = posted.get("version").parse().unwrap_or_default();
+        let request = PlaceBidsOfPlan { id: posted.get("id").to_owned(), version, seen: seen(&posted)? };
+        let ids = (&of.team, &of.plan);
+        of.services().place_bids_of_plan(&of.viewer, &of.origin, ids, request).await
+    };
+    let done = placed.await.map(|placed| said(&placed));
     of.answer(done, |error| Forms { place: Some(posted.refused(error)), ..Forms::default() }).await
+}
+
+/// The bids that the page showed above its button; none in a form that does not say.
+fn seen(posted: &Posted) -> Result<Option<SeenBids>, AppError> {
+    let mut fields = Fields::new(posted.fields());
+    let (bids, cost) = (fields.optional("seen_bids"), fields.optional("seen_cost"));
+    fields.finish()?;
+    Ok(bids.zip(cost).map(|(bids, cost)| SeenBids { bids, cost }))
 }
 
 /// What became of the bids, in words.

@@ -91,7 +91,7 @@ pub(super) fn waits_for(count: &Count, month: &Range, next: Option<&Range>) -> O
     if count.booked_at.is_some_and(|at| at >= month.ends_at) {
         return None;
     }
-    Some(format!("it is settled by the first accounting step at {} or later", month.ends_at))
+    Some("it is not settled: the first accounting step at its end or later does that".to_owned())
 }
 
 /// What the audit log keeps of a close.

@@ -1,8 +1,9 @@
 //! What is wrong with what a plan is for, found before anything is foreseen.
 
-use common::api::{PlanLoss, PlanTerms, TeamName};
+use common::api::{PlanForecast, PlanLoss, PlanTerms, SeenBids, TeamName};
 use common::instant::Instant;
 use common::measure::loss;
+use common::words::counted;
 
 use super::super::checks::Checks;
 use super::super::read::latest::Latest;
@@ -48,7 +49,10 @@ pub(super) fn terms(checks: &mut Checks, latest: &Latest, team: &TeamName, now: 
         checks.refuse("terms.target_loss", format!("is {}; it must be a number above 0", terms.target_loss));
     }
     if terms.deadline <= now {
-        checks.refuse("terms.deadline", format!("is {}, which is past; it is {now} now", terms.deadline));
+        checks.refuse(
+            "terms.deadline",
+            format!("is {}, which is past; it is {} now", terms.deadline, now.whole_second()),
+        );
     } else if terms.deadline > now.plus_seconds(MOST_DAYS * 86_400) {
         checks.refuse(
             "terms.deadline",
@@ -77,6 +81,22 @@ pub(super) fn target(checks: &mut Checks, losses: &[PlanLoss], terms: &PlanTerms
             ),
         );
     }
+}
+
+/// Refuses to place what is more than was seen.
+pub(super) fn seen(forecast: &PlanForecast, seen: Option<SeenBids>) -> Result<(), AppError> {
+    let now = SeenBids::of(forecast);
+    let Some(seen) = seen.filter(|seen| now.exceeds(*seen)) else { return Ok(()) };
+    let words = |bids: SeenBids| format!("{} for {} credits", counted(bids.bids, "bid"), bids.cost);
+    Err(AppError::new(
+        ErrorKind::PreconditionFailed,
+        format!(
+            "the plan has become dearer since you read it, so nothing is placed: at foreseen prices it was {} and is {} now; \
+             look at the hours and place them again",
+            words(seen),
+            words(now)
+        ),
+    ))
 }
 
 /// Refuses a change that was made from another version than the newest.

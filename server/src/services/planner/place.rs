@@ -53,7 +53,8 @@ impl Services {
     /// bid has. The same request again changes nothing and answers the same.
     ///
     /// # Errors
-    /// `NotFound`, `Forbidden`: not for the viewer. `PreconditionFailed`: the plan has another version. `Conflict`: the plan
+    /// `NotFound`, `Forbidden`: not for the viewer. `PreconditionFailed`: the plan has another version, or
+    /// places more or dearer bids than were seen. `Conflict`: the plan
     /// is closed, or there is nothing to bid for. `Invalid`: a bid is refused, with the reason that it would have alone.
     pub async fn place_bids_of_plan(
         &self,
@@ -79,6 +80,7 @@ impl Services {
         drop(tx);
         let terms = plan.newest.terms.clone();
         let forecast = self.foresee(&latest, &team, &terms, losses).await?;
+        checks::seen(&forecast, request.seen)?;
         let open: Vec<ListedBid> = before.iter().filter(|bid| !bid.version.state.is_end()).cloned().collect();
         if open.is_empty() && forecast.windows.is_empty() {
             return Err(AppError::conflict(format!(

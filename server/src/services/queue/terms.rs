@@ -63,7 +63,10 @@ pub(super) fn check(latest: &Latest, pool: &PoolId, now: Instant, terms: &BidTer
         );
     }
     if let Some(end) = terms.not_after.filter(|end| *end <= now) {
-        checks.refuse(&format!("{TERMS}not_after"), format!("is {end}, which is over; it is {now} now"));
+        checks.refuse(
+            &format!("{TERMS}not_after"),
+            format!("is {end}, which is over; it is {} now", now.whole_second()),
+        );
     }
     limits::check_hours(&mut checks, &latest.setup.organisation, now, terms);
     for (index, alternative) in terms.alternatives.iter().enumerate() {

@@ -6,6 +6,7 @@ use common::api::{BidNow, BidStatus, BidView, PriceToWinView};
 use common::chips::Chips;
 use common::ids::BidId;
 use common::instant::Instant;
+use common::words::counted;
 use market::{Explanation, Preview, PriceToWin};
 
 use super::super::read::latest::Latest;
@@ -65,8 +66,10 @@ impl<'a> Views<'a> {
         let mut now = now_of(explanation, free);
         if let Some(over) = bid.over_quota() {
             now.explanation.push_str(&format!(
-                "; it runs on over quota with {} chips of {} at {} each in an hour until it is drained",
-                over.chips, over.chip_type, over.price
+                "; it runs on over quota with {} of {} at {} each in an hour until it is drained",
+                counted(over.chips.0, "chip"),
+                over.chip_type,
+                over.price
             ));
         }
         Some(now)

@@ -7,6 +7,7 @@ use common::chips::Chips;
 use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
+use common::names::Names;
 use market::Previewer;
 use market::snapshot::Lending;
 use tokio::sync::OnceCell;
@@ -29,6 +30,8 @@ pub(in crate::services) struct Latest {
     pub(in crate::services) number: u64,
     /// Names and settings.
     pub(in crate::services) setup: Setup,
+    /// What pages call its pools, teams and chip types.
+    pub(super) names: Arc<Names>,
     /// Inputs and outcome; absent before the first cycle.
     pub(in crate::services) cleared: Option<Arc<Cleared>>,
     /// The pools' prices.
@@ -48,9 +51,11 @@ impl Latest {
     pub(super) async fn load(tx: &mut Tx, state: &LiveState) -> Result<Self, AppError> {
         let number = state.clock.cycle;
         if number == 0 {
+            let setup = Setup::newest(tx).await?.unwrap_or_else(empty_setup);
             return Ok(Self {
                 number,
-                setup: Setup::newest(tx).await?.unwrap_or_else(empty_setup),
+                names: Arc::new(names(&setup)),
+                setup,
                 cleared: None,
                 pool_prices: Vec::new(),
                 rows: Vec::new(),
@@ -84,6 +89,7 @@ impl Latest {
         let pool_prices = results::pool_prices_in(tx, number).await?;
         Ok(Self {
             number,
+            names: Arc::new(names(&setup)),
             setup,
             cleared: state.cleared.clone(),
             pool_prices,
@@ -190,6 +196,15 @@ impl Reach {
     pub(in crate::services) const fn most(self) -> Chips {
         Chips(self.owned.0.saturating_add(self.others.0))
     }
+}
+
+/// What a setup calls its pools, teams and chip types.
+fn names(setup: &Setup) -> Names {
+    Names::new(
+        setup.pools.iter().map(|pool| (pool.id.clone(), pool.name.clone())),
+        setup.teams.iter().map(|team| (team.id.clone(), team.name.clone())),
+        setup.chip_types.iter().map(|chip_type| (chip_type.id.clone(), chip_type.name.clone())),
+    )
 }
 
 /// What is shown before anybody set up an organisation.

@@ -20,6 +20,7 @@ use common::api::{
 };
 use common::ids::{ChipTypeId, PoolId, TeamId};
 use common::instant::Instant;
+use common::names::Names;
 use tokio::sync::{Mutex, watch};
 
 use self::cycles::CycleCache;
@@ -171,6 +172,11 @@ impl MarketReader {
             pools: latest.pool_names(),
             viewer: viewer.map(|viewer| latest.viewer(viewer)),
         })
+    }
+
+    /// What pages call pools, teams and chip types; nothing has a name where they can't be read.
+    pub async fn names(&self) -> Arc<Names> {
+        self.latest().await.map_or_else(|_| Arc::default(), |latest| Arc::clone(&latest.names))
     }
 
     /// A viewer with the names of the teams; before there is an organisation, with their ids.

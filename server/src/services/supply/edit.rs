@@ -7,6 +7,7 @@ use common::chips::{Chips, MAX_CHIPS};
 use common::ids::{ChipTypeId, PoolId};
 use common::instant::Instant;
 use common::money::{MicroCredits, Price};
+use common::words::counted;
 use market::Edit;
 use market::snapshot::Lending;
 
@@ -240,7 +241,7 @@ pub(super) fn object_of(edit: &SupplyEdit) -> String {
 /// What an edit sets, in words.
 pub(crate) fn value_of(edit: &SupplyEdit) -> String {
     match edit {
-        SupplyEdit::Chips { chips, .. } => format!("{chips} chips"),
+        SupplyEdit::Chips { chips, .. } => counted(chips.0, "chip"),
         SupplyEdit::Reserve { reserve_price, .. } => format!("{reserve_price} credits per chip-hour"),
         SupplyEdit::ListPrice { list_price: None, .. } => "not known".to_owned(),
         SupplyEdit::ListPrice { list_price: Some(price), .. } => format!("{price} credits per chip-hour"),

@@ -205,7 +205,7 @@ fn check_window(supply: &Supply, now: Instant, window: &NewMaintenance, id: &str
     let mut checks = Checks::default();
     check_id(&mut checks, id);
     if chips.0 == 0 || *chips > present {
-        let detail = format!("is {chips}; there are {present} chips, so it must be from 1 to {present}");
+        let detail = format!("is {chips}; there are {present}, so it must be from 1 to {present}");
         checks.refuse("chips", detail);
     }
     if to <= from {
@@ -245,7 +245,7 @@ fn check_id(checks: &mut Checks, id: &str) {
 /// Refuses a time that is over, and one that is too far ahead.
 fn check_ahead(checks: &mut Checks, field: &str, now: Instant, at: Instant) {
     if at <= now {
-        checks.refuse(field, format!("is {at}, which is over; it is {now} now"));
+        checks.refuse(field, format!("is {at}, which is over; it is {} now", now.whole_second()));
     }
     if at > now.plus_seconds(FARTHEST_SECONDS) {
         checks.refuse(field, format!("is {at}; plan at most five years ahead"));

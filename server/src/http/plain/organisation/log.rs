@@ -2,16 +2,14 @@
 
 use app::format::{amount, thousands};
 use app::plain::audit::{AuditPage, audit as audit_view};
-use app::plain::form::FormState;
 use app::plain::organisation::{Cell, Listing, OverviewPage, overview};
 use axum::Router;
 use axum::extract::RawQuery;
 use axum::response::Response;
 use axum::routing::get;
 use common::api::{WatchListView, WatchedTeam};
-use common::problem::Problem;
 
-use super::super::fields::Fields;
+use super::super::fields::{Fields, filters_of};
 use super::super::{AppState, Plain};
 use super::{link, shows};
 use crate::error::{AppError, ErrorKind};
@@ -44,21 +42,15 @@ async fn read_audit(
     let services = state.services();
     let actions = services.audited_actions(viewer).await?;
     let cursor = fields.iter().find(|(name, _)| name == "cursor").map(|(_, value)| value.as_str());
-    let read = async {
-        let filter = read_filter(&fields)?;
-        services.audit_log(viewer, &filter, cursor, ENTRIES).await
-    };
+    let filter = read_filter(&fields);
+    let stretch = filter.as_ref().map(|filter| (filter.from, filter.to)).unwrap_or_default();
+    let read = async { services.audit_log(viewer, &filter?, cursor, ENTRIES).await };
     let (entries, refused) = match read.await {
         Ok(entries) => (Some(entries), None),
         Err(error) if error.kind() == ErrorKind::Invalid => (None, Some(error)),
         Err(error) => return Err(error),
     };
-    let filters = match &refused {
-        Some(error) => FormState::refused(fields, &Problem::from(error)),
-        None => FormState::filled(
-            &fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<Vec<_>>(),
-        ),
-    };
+    let filters = filters_of(fields, stretch, refused.as_ref());
     Ok((AuditPage { shows: shows(viewer), actions, filters, entries }, refused))
 }
 
@@ -66,7 +58,7 @@ fn read_filter(fields: &[(String, String)]) -> Result<AuditFilter, AppError> {
     let mut fields = Fields::new(fields);
     let text = |fields: &Fields<'_>, name| Some(fields.text(name).to_owned()).filter(|text| !text.is_empty());
     let (user, action, object) = (text(&fields, "user"), text(&fields, "action"), text(&fields, "object"));
-    let (from, to) = (fields.optional("from"), fields.optional("to"));
+    let (from, to) = (fields.optional_instant("from"), fields.optional_end("to"));
     fields.finish()?;
     Ok(AuditFilter { user, action, object, from, to, object_kind: None })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use app::plain::account::roles_words;
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{Cell, ChangePage, Input, Listing, OverviewPage, overview, shown_once};
 use axum::Router;
@@ -32,13 +33,6 @@ pub(super) fn routes() -> Router<AppState> {
 
 fn at(id: &UserId, rest: &str) -> String {
     format!("{PATH}/{id}{rest}")
-}
-
-fn roles_words(roles: &BTreeSet<Role>) -> String {
-    if roles.is_empty() {
-        return "engineer".to_owned();
-    }
-    roles.iter().map(|role| role.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn state_words(person: &Person) -> &'static str {
@@ -77,7 +71,7 @@ fn people_page(viewer: &Viewer, setup: &Setup, people: Page<Person>) -> Overview
         vec![
             Cell::Links(vec![link(at(&person.account.id, ""), person.account.name.clone())]),
             Cell::Text(person.account.login.clone().unwrap_or_else(|| "by a provider".to_owned())),
-            Cell::Text(roles_words(&person.standing.roles)),
+            Cell::Text(roles_words(person.standing.roles.iter().copied())),
             Cell::Text(teams.join(", ")),
             Cell::Text(state_words(person).to_owned()),
         ]
@@ -129,7 +123,7 @@ async fn person_page(plain: Plain, viewer: Viewer, Segment(id): Segment<UserId>)
         shows: shows(&viewer),
         facts: vec![
             ("Login", "", person.account.login.clone().unwrap_or_else(|| "by a provider".to_owned())),
-            ("Roles", "", roles_words(&person.standing.roles)),
+            ("Roles", "", roles_words(person.standing.roles.iter().copied())),
             ("Administers pools", "", pools),
             ("State", "", state_words(&person).to_owned()),
         ],
@@ -216,10 +210,11 @@ async fn add(plain: Plain, viewer: Viewer, origin: Origin, posted: Posted) -> Re
 }
 
 fn show_link(plain: Plain, id: &UserId, secret: &str) -> Response {
-    let path = format!("/link/{secret}");
+    // Whole, where the server knows its address: it is given to somebody who has none of this site.
+    let address = format!("{}/link/{secret}", plain.state().config().public_url);
     let what = "Whoever opens this address on this site chooses the password of the account:".to_owned();
     let back = link(at(id, ""), "The account");
-    plain.ok("A link that is shown once", || shown_once(&path, what, back))
+    plain.ok("A link that is shown once", || shown_once(&address, what, back))
 }
 
 /// What an admin does to an account, each on a page of its own.
@@ -318,7 +313,7 @@ impl Act {
             button: heading,
             now: vec![
                 ("Account", name.clone()),
-                ("Roles", roles_words(&person.standing.roles)),
+                ("Roles", roles_words(person.standing.roles.iter().copied())),
                 ("State", state_words(person).to_owned()),
             ],
             effects: self.effects(person),

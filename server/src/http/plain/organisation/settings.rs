@@ -6,6 +6,7 @@ use app::plain::organisation::{ChangePage, Input, OverviewPage, overview};
 use axum::Router;
 use axum::response::Response;
 use axum::routing::get;
+use common::words::counted;
 
 use super::super::fields::Fields;
 use super::super::{AppState, Plain, Posted};
@@ -56,7 +57,7 @@ fn facts(settings: &Organisation) -> Vec<(&'static str, String)> {
         ("Balances follow the pool's income", yes_or_no(settings.rebase_balances).to_owned()),
         ("A balance holds at most", cap_words(settings.balance_cap_hours)),
         ("Most hours per bid", hours_words(settings.most_bid_hours)),
-        ("Rows of single cycles stay for", format!("{} days", settings.raw_retention_days)),
+        ("Rows of single cycles stay for", counted(settings.raw_retention_days.into(), "day")),
     ]
 }
 

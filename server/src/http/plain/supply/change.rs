@@ -1,6 +1,6 @@
 //! Setting chips, a reserve price, a list price or lending: typed, shown with its effect on the book in force, then confirmed.
 
-use app::format::thousands;
+use app::format::{thousands, utc};
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input};
 use app::plain::supply::confirmation;
@@ -12,6 +12,7 @@ use common::api::{Comparison, SuppliedType, SupplyEdit, SupplyView};
 use common::chips::{Chips, MAX_CHIPS};
 use common::ids::{ChipTypeId, PoolId};
 use common::instant::Instant;
+use common::names::Names;
 
 use super::super::fields::Fields;
 use super::super::{AppState, Plain, Posted};
@@ -127,16 +128,15 @@ pub(super) fn chips_of(
 }
 
 /// What an edit is about, as facts.
-fn about(edit: &SupplyEdit) -> Vec<(&'static str, String)> {
-    let whose = |pool: &Option<PoolId>| pool.as_ref().map_or("shared".to_owned(), ToString::to_string);
+fn about(edit: &SupplyEdit, names: &Names) -> Vec<(&'static str, String)> {
     let mut facts = match edit {
         SupplyEdit::Chips { chip_type, pool, .. } => {
-            vec![("Chip type", chip_type.to_string()), ("Whose", whose(pool))]
+            vec![("Chip type", names.chip_type(chip_type)), ("Whose", names.whose(pool.as_ref()))]
         }
         SupplyEdit::Reserve { chip_type, .. } | SupplyEdit::ListPrice { chip_type, .. } => {
-            vec![("Chip type", chip_type.to_string())]
+            vec![("Chip type", names.chip_type(chip_type))]
         }
-        SupplyEdit::Lending { pool, .. } => vec![("Pool", pool.to_string())],
+        SupplyEdit::Lending { pool, .. } => vec![("Pool", names.pool(pool))],
     };
     facts.push(("Set to", value_of(edit)));
     facts
@@ -195,7 +195,7 @@ async fn form(
     };
     let mut inputs = names(&present);
     inputs.push(Input::Line(value));
-    inputs.push(Input::Line(Field { required: false, ..Field::time("at", "When (UTC)") }.with_hint(AT_HINT)));
+    inputs.push(Input::Line(Field { required: false, ..Field::time("at", "When") }.with_hint(AT_HINT)));
     inputs.push(Input::Hidden("id", plain.state().new_request_id()));
     Ok(ChangePage {
         heading: kind.title(),
@@ -204,7 +204,7 @@ async fn form(
         version: version_of(&present)?,
         inputs,
         button: "Show the effect",
-        now: about(&present),
+        now: about(&present, plain.names()),
         effects: vec![
             "Nothing yet: the next page shows what it does to prices, teams and bids, and asks once more."
                 .to_owned(),
@@ -316,7 +316,7 @@ async fn confirm(
         Input::Hidden("confirmed", "yes".to_owned()),
     ]);
     let when = match at {
-        Some(at) => format!("With the first cycle at or after {at}; until then it can be taken back."),
+        Some(at) => format!("With the first cycle at or after {}; until then it can be taken back.", utc(at)),
         None => format!("In cycle {}, the next one.", thousands(view.next_cycle)),
     };
     Ok(ChangePage {
@@ -326,7 +326,7 @@ async fn confirm(
         version: posted.get("version").to_owned(),
         inputs,
         button: if at.is_some() { "Plan it" } else { "Set it" },
-        now: about(&present),
+        now: about(&present, plain.names()),
         effects: vec![
             format!("It becomes {}.", value_of(edit)),
             when,

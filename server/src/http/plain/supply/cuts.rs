@@ -69,7 +69,7 @@ async fn form(plain: &Plain, viewer: &Viewer) -> Result<ChangePage, AppError> {
             ),
         ],
         button: "Set the policy",
-        now: vec![("Now", policy_words(view.policy, view.churn_chips.map(|chips| chips.to_string())))],
+        now: vec![("Now", policy_words(view.policy, view.churn_chips))],
         effects: vec![
             format!(
                 "It takes effect in cycle {}, the next one, also for jobs that are over quota by then.",

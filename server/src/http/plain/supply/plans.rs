@@ -1,6 +1,6 @@
 //! Windows of maintenance, and taking back what is planned.
 
-use app::format::thousands;
+use app::format::{thousands, utc};
 use app::plain::form::{Field, FormState};
 use app::plain::organisation::{ChangePage, Input};
 use app::plain::supply::confirmation;
@@ -10,6 +10,7 @@ use axum::response::Response;
 use axum::routing::get;
 use common::api::{Comparison, NewMaintenance, PlanState};
 use common::chips::{Chips, MAX_CHIPS};
+use common::words::counted;
 
 use super::super::fields::Fields;
 use super::super::{AppState, Plain, Posted};
@@ -40,7 +41,7 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
     let view = plain.state().services().supply(viewer).await?;
     let (chip_type, pool) = (chip_type_in(fields)?, pool_in(fields)?);
     let chips = chips_of(&view, &chip_type, pool.as_ref())?;
-    let whose = pool.as_ref().map_or("shared".to_owned(), ToString::to_string);
+    let whose = plain.names().whose(pool.as_ref());
     let mut inputs = vec![Input::Hidden("chip_type", chip_type.to_string())];
     inputs.extend(pool.map(|pool| Input::Hidden("pool", pool.to_string())));
     inputs.extend([
@@ -48,8 +49,8 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
             Field { kind: "number", ..Field::text("chips", "Chips that are down") }
                 .with_hint("At least 1, at most as many as there are"),
         ),
-        Input::Line(Field::time("from", "From (UTC)")),
-        Input::Line(Field::time("to", "To (UTC)")),
+        Input::Line(Field::time("from", "From")),
+        Input::Line(Field::time("to", "To")),
         Input::Hidden("id", plain.state().new_request_id()),
     ]);
     Ok(ChangePage {
@@ -60,9 +61,9 @@ async fn form(plain: &Plain, viewer: &Viewer, fields: &[(String, String)]) -> Re
         inputs,
         button: "Show the effect",
         now: vec![
-            ("Chip type", chip_type.to_string()),
+            ("Chip type", plain.names().chip_type(&chip_type)),
             ("Whose", whose),
-            ("Exist", format!("{chips} chips")),
+            ("Exist", counted(chips.0, "chip")),
         ],
         effects: vec![
             "The chips leave the market with the first cycle at or after the start, and are back with the first at or after \
@@ -115,12 +116,16 @@ async fn plan_or_ask(
         return Ok(None);
     }
     let effect = services.maintenance_effect(viewer, origin, &window, posted.get("id")).await?;
-    let carried = ["chip_type", "pool", "chips", "from", "to", "id"];
+    let carried = ["chip_type", "pool", "chips", "id"];
     let mut inputs: Vec<Input> =
         carried.into_iter().map(|name| Input::Hidden(name, posted.get(name).to_owned())).collect();
+    // As instants: the zone in which they were typed is not carried along.
+    inputs.extend(
+        [("from", window.from), ("to", window.to)].map(|(name, at)| Input::Hidden(name, at.to_string())),
+    );
     inputs.push(Input::Hidden("confirmed", "yes".to_owned()));
     let NewMaintenance { chip_type, pool, chips, from, to, reason } = window;
-    let whose = pool.map_or("shared".to_owned(), |pool| pool.to_string());
+    let whose = plain.names().whose(pool.as_ref());
     let page = ChangePage {
         heading: "Confirm the maintenance",
         action: PATH.to_owned(),
@@ -128,10 +133,14 @@ async fn plan_or_ask(
         version: String::new(),
         inputs,
         button: "Plan it",
-        now: vec![("Chip type", chip_type.to_string()), ("Whose", whose)],
+        now: vec![("Chip type", plain.names().chip_type(&chip_type)), ("Whose", whose)],
         effects: vec![
             format!(
-                "{chips} chips are down from the first cycle at or after {from} until the first at or after {to}."
+                "{} {} down from the first cycle at or after {} until the first at or after {}.",
+                counted(chips.0, "chip"),
+                if chips.0 == 1 { "is" } else { "are" },
+                utc(from),
+                utc(to)
             ),
             "Below is what it would do to the book in force, were they down in it.".to_owned(),
         ],
@@ -166,8 +175,8 @@ async fn cancel_form(plain: &Plain, viewer: &Viewer, number: u64) -> Result<Chan
         button: if runs { "End it now" } else { "Take it back" },
         now: vec![
             ("Plan", number.to_string()),
-            ("From", plan.from.to_string()),
-            ("To", plan.to.map_or_else(|| "for good".to_owned(), |to| to.to_string())),
+            ("From", utc(plan.from)),
+            ("To", plan.to.map_or_else(|| "for good".to_owned(), utc)),
             ("Why", plan.reason),
         ],
         effects: vec![effect],

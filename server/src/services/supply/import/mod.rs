@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use common::api::{Inventory, InventoryChange, InventoryFault, InventoryModel, InventoryView, SupplyEdit};
 use common::chips::Chips;
 use common::ids::ChipTypeId;
+use common::words::counted;
 
 use self::read::{Content, File};
 use super::super::Services;
@@ -148,7 +149,9 @@ fn mapped(
         let chip_type = said.unwrap_or_else(|| guess(supply, &model));
         if chip_type.is_none() && !left_out {
             let detail = format!(
-                "{model} is no chip type of this market ({chips} chips on {nodes} nodes); say which one it is, or leave it out"
+                "{model} is no chip type of this market ({} on {}); say which one it is, or leave it out",
+                counted(chips.0, "chip"),
+                counted(nodes, "node")
             );
             faults.push(InventoryFault { line: None, detail });
         }
