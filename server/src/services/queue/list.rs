@@ -39,8 +39,8 @@ impl Services {
         self.note_team_look(viewer, origin, &team.id, || Deed::new("bids.read", "team", &team.id)).await?;
         let previewer = latest.previewer().await?;
         let now_queue = previewer.as_ref().and_then(|previewer| previewer.queue(&team.id));
-        let mut tx = self.store.read().await?;
-        let page = Page::read(&mut tx, &team.id, &query).await?;
+        // The cycle in force comes from elsewhere, so that one state of the database for the rest would be of no use.
+        let page = Page::read(&mut self.store.look().await?, &team.id, &query).await?;
         let views = Views::new(&latest, now_queue.as_ref(), page.next_cycle, self.now());
         let places = page.first_place..;
         let view = |(bid, place): (ListedBid, u64)| {

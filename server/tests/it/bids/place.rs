@@ -1,7 +1,7 @@
 //! Placing a bid and changing what it asks for: repeated, by two people, by fifty at once, beside the clearing.
 
 use axum::http::{Method, header};
-use common::api::{AmendBid, BidFilter, BidStatus, BidTerms, ChangeBids, MoveBids, Span};
+use common::api::{AmendBid, BidFilter, BidStatus, ChangeBids, MoveBids, Span};
 use serde_json::json;
 use server::cycle::{Clearing, clear_due};
 use server::error::ErrorKind;
@@ -218,22 +218,49 @@ async fn cancelling_beside_the_clearing_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_refused_write_leaves_those_beside_it() {
-    let app = TestApp::new().await;
-    let services = app.services();
-    let good =
-        |bid: &str| PlaceBid { id: id(bid), team: team("speech"), terms: wire_terms("A100", 1, "none") };
-    let unknown = BidTerms { ..wire_terms("B200", 1, "none") };
-    let bad = PlaceBid { id: id("bad"), team: team("speech"), terms: unknown };
-    let sam = sam();
-    let (first, refused, second) = tokio::join!(
-        services.place_bid(&sam, good("a")),
-        services.place_bid(&sam, bad),
-        services.place_bid(&sam, good("b")),
-    );
-    assert_eq!(fields(&refused.unwrap_err()), ["terms.alternatives[0].chip_type"]);
-    assert!(first.is_ok() && second.is_ok());
-    let mut queue = queue_of(services, &sam, "speech").await;
-    queue.sort();
-    assert_eq!(queue, ["a", "b"]);
+async fn bids_that_wait_are_placed_together_each_as_if_alone() {
+    for mut app in apps().await {
+        let services = std::sync::Arc::clone(app.services());
+        assert!(queue_of(&services, &sam(), "speech").await.is_empty());
+        // While somebody else writes all of them wait, so that they share a transaction afterwards.
+        let writer = app.store.store.write().await.unwrap();
+        let asked = [
+            (sam(), "speech", "first", "A100", 1),
+            (sam(), "speech", "a", "A100", 1),
+            (sam(), "speech", "unknown", "B200", 1),
+            (ada(), "ads", "b", "A100", 2),
+            (sam(), "speech", "a", "A100", 1),
+            (ada(), "ads", "a", "A100", 1),
+            (sam(), "speech", "c", "A100", 3),
+        ];
+        let placing = asked.map(|(viewer, of, bid, chip_type, chips)| {
+            let services = std::sync::Arc::clone(&services);
+            let bid = PlaceBid { id: id(bid), team: team(of), terms: wire_terms(chip_type, chips, "none") };
+            tokio::spawn(async move { services.place_bid(&viewer, bid).await })
+        });
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        drop(writer);
+        let mut results = Vec::new();
+        for placed in placing {
+            let placed = placed.await.unwrap();
+            results
+                .push(placed.map(|bid| bid.place).map_err(|error| (error.kind(), fields(&error).join(" "))));
+        }
+        let unknown = (ErrorKind::Invalid, "terms.alternatives[0].chip_type".to_owned());
+        let expected = [
+            Ok(Some(1)),
+            Ok(Some(2)),
+            Err(unknown),
+            Ok(Some(1)),
+            Ok(Some(2)),
+            Err((ErrorKind::Conflict, String::new())),
+            Ok(Some(3)),
+        ];
+        assert_eq!(results, expected, "{}", app.store.name);
+        assert_eq!(queue_of(&services, &sam(), "speech").await, ["first", "a", "c"]);
+        assert_eq!(queue_of(&services, &ada(), "ads").await, ["b"]);
+        app.clear().await;
+        let report = server::cycle::verify::verify(&app.store.store, None, None, |_, _| {}).await.unwrap();
+        assert!(report.is_clean(), "{}: {report}", app.store.name);
+    }
 }
