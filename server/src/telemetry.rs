@@ -33,6 +33,9 @@ pub(crate) const RECLAIMED: &str = "quota_marketplace_reclaimed_chips_total";
 /// The same within the last hour: what jobs go through.
 pub(crate) const CHURN: &str = "quota_marketplace_reclaimed_chips_last_hour";
 
+/// Rows that did not match in the newest reconciliation.
+pub(crate) const RECONCILIATION_OFF: &str = "quota_marketplace_reconciliation_off";
+
 /// The process's recorder. There is one, however many servers a test starts.
 pub(crate) fn recorder() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
@@ -70,5 +73,10 @@ fn describe() {
     metrics::describe_histogram!(CYCLE_SECONDS, Unit::Seconds, "Time a cycle's transaction took");
     metrics::describe_counter!(CYCLES, Unit::Count, "Cycles, by result");
     metrics::describe_counter!(RECLAIMED, Unit::Count, "Chips of jobs that cuts of supply stopped");
+    metrics::describe_gauge!(
+        RECONCILIATION_OFF,
+        Unit::Count,
+        "Rows that did not match in the newest reconciliation"
+    );
     metrics::describe_gauge!(CHURN, Unit::Count, "Chips of jobs that cuts stopped within an hour");
 }

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::AppState;
 use crate::auth::Client;
 use crate::error::AppError;
-use crate::telemetry::{CHURN, CYCLE, CYCLE_AGE, STALE, UNSETTLED_AGE};
+use crate::telemetry::{CHURN, CYCLE, CYCLE_AGE, RECONCILIATION_OFF, STALE, UNSETTLED_AGE};
 
 /// All metrics in Prometheus' text form, for this machine only unless `server.open_metrics` says otherwise.
 #[utoipa::path(
@@ -45,6 +45,11 @@ pub(super) async fn metrics(
     match state.market().reclaimed_last_hour().await {
         Ok(chips) => metrics::gauge!(CHURN).set(chips as f64),
         Err(error) => tracing::warn!(cause = %error.private_context(), "churn unknown: {error}"),
+    }
+    match state.services().newest_reconciliation_off().await {
+        Ok(Some(off)) => metrics::gauge!(RECONCILIATION_OFF).set(off as f64),
+        Ok(None) => {}
+        Err(error) => tracing::warn!(cause = %error.private_context(), "reconciliation unknown: {error}"),
     }
     let text = state.metrics().render();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::api::{JobState, JobView};
+use common::ids::UserId;
 use tokio::io::AsyncWriteExt as _;
 use tokio_util::sync::CancellationToken;
 
@@ -93,7 +94,8 @@ impl Services {
     ) -> Result<JobView, AppError> {
         let id = self.ids.new_id(self.now());
         let mut tx = self.store.write().await?;
-        let job = self.write_job(&mut tx, viewer, (id, kind), (title, expected_rows), request).await?;
+        let by = (&viewer.user, viewer.name.as_str());
+        let job = self.write_job(&mut tx, by, (id, kind), (title, expected_rows), request).await?;
         tx.commit().await?;
         Ok(view(&job))
     }
@@ -102,7 +104,7 @@ impl Services {
     pub(super) async fn write_job(
         &self,
         tx: &mut Tx,
-        viewer: &Viewer,
+        (user, user_name): (&UserId, &str),
         (id, kind): (String, &str),
         (title, expected_rows): (String, u64),
         request: &impl serde::Serialize,
@@ -111,8 +113,8 @@ impl Services {
         let job = Job {
             id,
             kind: kind.to_owned(),
-            user: viewer.user.clone(),
-            user_name: viewer.name.clone(),
+            user: user.clone(),
+            user_name: user_name.to_owned(),
             title,
             request: serde_json::to_string(request).map_err(AppError::internal)?,
             state: JobState::Waiting,
@@ -124,7 +126,7 @@ impl Services {
             result: None,
             error: None,
         };
-        if jobs::open_of(tx, &viewer.user).await? >= MOST_OPEN {
+        if jobs::open_of(tx, user).await? >= MOST_OPEN {
             return Err(AppError::conflict(format!(
                 "{MOST_OPEN} of your jobs wait or run already; wait for one to end, or cancel one"
             )));
@@ -262,7 +264,13 @@ impl Worker {
 
     /// Runs jobs until it is told to stop; the one under way is put back then.
     pub async fn run(&self, stop: &CancellationToken) {
+        let mut night = None;
         while !stop.is_cancelled() {
+            match self.services.keep_nights(night).await {
+                Ok(next) => night = Some(next),
+                // There may be no organisation yet.
+                Err(error) => tracing::debug!(context = error.private_context(), "the night waits: {error}"),
+            }
             match self.run_next(stop).await {
                 Ok(true) => continue,
                 Ok(false) => {}

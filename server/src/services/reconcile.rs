@@ -1,15 +1,16 @@
-//! Reconciliations: whether the money adds up, asked for by whoever reads it, run in the background and kept with its time
-//! and who asked.
+//! Reconciliations: whether the money adds up, asked for by whoever reads it and each night, run in the background and kept
+//! with its time and who asked.
 
 use common::api::{FigureView, JobView, ReconciliationView};
 use common::ids::UserId;
+use common::instant::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Services;
 use super::exports::Range;
 use super::jobs::{self, Gauge, RECONCILIATION};
 use super::organisation::newest_setup;
-use super::periods::Calendar;
+use super::periods::{Calendar, PeriodKind};
 use crate::cycle::verify::{self, Check, Difference, Figure, Report};
 use crate::error::AppError;
 use crate::policy::{Action, Object, Viewer};
@@ -19,6 +20,9 @@ use crate::store::{Store, budget, jobs as stored, results};
 
 /// Reconciliations that a list shows.
 const LISTED: u32 = 20;
+
+/// Who asks each night, in the place of an account and its name.
+const NIGHTLY: &str = "nightly";
 
 /// The checks in the order in which they are shown.
 const CHECKS: [Check; 6] =
@@ -70,10 +74,60 @@ impl Services {
             return Err(AppError::invalid("period", "has no cycle; choose one in which the market ran"));
         };
         drop(tx);
-        let what = period.unwrap_or("everything");
-        let title = format!("Reconciliation of {what}: cycles {from_cycle} to {to_cycle}");
         let asked = Asked { period: period.map(str::to_owned), from_cycle, to_cycle };
-        self.add_job(viewer, RECONCILIATION, title, &asked, 0).await
+        self.add_job(viewer, RECONCILIATION, asked.title(), &asked, 0).await
+    }
+
+    /// Asks for the reconciliation of each day of the organisation's calendar once it is over. `due` is what the last call
+    /// answered, none for the first; the answer is when the next one is due. A night that passed while nothing ran is made
+    /// up for, where there was one before.
+    ///
+    /// # Errors
+    /// `NotFound`: there is no organisation yet. `Unavailable`: the database does not answer.
+    pub async fn keep_nights(&self, due: Option<Instant>) -> Result<Instant, AppError> {
+        match due {
+            Some(due) if self.now() < due => Ok(due),
+            Some(_) => self.ask_nightly().await,
+            None => {
+                let mut tx = self.store.read().await?;
+                let calendar = Calendar::new(&newest_setup(&mut tx).await?.organisation.time_zone)?;
+                let last = stored::of_user(&mut tx, &nobody()?, RECONCILIATION, 1).await?;
+                let since = last.first().map_or(self.now(), |job| job.made_at);
+                Ok(calendar.period(PeriodKind::Day, since)?.ends_at)
+            }
+        }
+    }
+
+    /// Asks for the reconciliation of yesterday, where cycles began on it and no other server asked; the answer is when
+    /// today is over.
+    async fn ask_nightly(&self) -> Result<Instant, AppError> {
+        let setup = newest_setup(&mut self.store.read().await?).await?;
+        let calendar = Calendar::new(&setup.organisation.time_zone)?;
+        let today = calendar.period(PeriodKind::Day, self.now())?;
+        let yesterday = calendar.previous(PeriodKind::Day, &today)?;
+        let nobody = nobody()?;
+        let mut tx = self.store.write().await?;
+        let last = stored::of_user(&mut tx, &nobody, RECONCILIATION, 1).await?;
+        let is_asked = last.first().is_some_and(|job| job.made_at >= today.starts_at);
+        let cycles = results::cycles_between(&mut tx, yesterday.starts_at, yesterday.ends_at).await?;
+        if let (false, Some((from_cycle, to_cycle))) = (is_asked, cycles) {
+            let asked = Asked { period: Some(yesterday.first_day.to_string()), from_cycle, to_cycle };
+            let (id, title) = (self.ids.new_id(self.now()), asked.title());
+            self.write_job(&mut tx, (&nobody, NIGHTLY), (id, RECONCILIATION), (title, 0), &asked).await?;
+            tx.commit().await?;
+        }
+        Ok(today.ends_at)
+    }
+
+    /// How many rows did not match in the newest reconciliation that found anything out; none where there was none.
+    ///
+    /// # Errors
+    /// `Unavailable`: the database does not answer.
+    pub async fn newest_reconciliation_off(&self) -> Result<Option<u64>, AppError> {
+        let jobs = stored::of_kind(&mut self.store.look().await?, RECONCILIATION, LISTED).await?;
+        let newest = jobs.iter().find_map(|job| job.result.as_deref());
+        let figures: Option<Vec<FigureView>> = newest.map(jobs::read).transpose()?;
+        Ok(figures.map(|figures| off(&figures)))
     }
 
     /// The newest reconciliations of everybody, newest first.
@@ -86,6 +140,22 @@ impl Services {
         let jobs = stored::of_kind(&mut tx, RECONCILIATION, LISTED).await?;
         jobs.iter().map(view).collect()
     }
+}
+
+impl Asked {
+    fn title(&self) -> String {
+        let what = self.period.as_deref().unwrap_or("everything");
+        format!("Reconciliation of {what}: cycles {} to {}", self.from_cycle, self.to_cycle)
+    }
+}
+
+fn nobody() -> Result<UserId, AppError> {
+    UserId::new(NIGHTLY).map_err(AppError::internal)
+}
+
+/// Rows that do not match.
+fn off(figures: &[FigureView]) -> u64 {
+    figures.iter().map(|figure| figure.off).sum()
 }
 
 fn view(job: &Job) -> Result<Reconciliation, AppError> {
@@ -111,6 +181,14 @@ pub(super) async fn run(store: &Store, job: &Job, gauge: &Gauge) -> Result<End, 
             let owner = team.and_then(|entry| entry.owner.as_deref());
             figure.offending_team = owner.and_then(|owner| owner.parse().ok());
         }
+    }
+    let off = off(&figures);
+    if off > 0 {
+        tracing::error!(
+            job = job.id,
+            off,
+            "a reconciliation found rows that do not match; /finance/reconciliation names them"
+        );
     }
     let result = serde_json::to_string(&figures).map_err(AppError::internal)?;
     Ok(End { result: Some(result), ..End::default() })

@@ -116,6 +116,46 @@ async fn t041_everything_adds_up_and_each_check_shows_its_figure() {
 }
 
 #[tokio::test]
+async fn t041_each_day_is_reconciled_when_it_is_over_and_a_mismatch_is_told() {
+    for mut app in markets().await {
+        let (services, finance) = (Arc::clone(app.services()), app.finance().await);
+        let folder = tempfile::tempdir().unwrap();
+        let worker = Worker::new(Arc::clone(&services), folder.path().to_owned());
+        let stop = CancellationToken::new();
+        let midnight = services.keep_nights(None).await.unwrap();
+        assert_eq!(midnight.to_string(), "2026-12-01T00:00:00Z");
+        assert_eq!(services.keep_nights(Some(midnight)).await.unwrap(), midnight);
+        assert!(!worker.run_next(&stop).await.unwrap(), "the day is not over");
+
+        app.clock.advance_seconds(86_400);
+        let next = services.keep_nights(Some(midnight)).await.unwrap();
+        assert_eq!(next.to_string(), "2026-12-02T00:00:00Z");
+        assert!(worker.run_next(&stop).await.unwrap());
+        let run = finance.get("/api/v1/reconciliations").await.json()[0].clone();
+        assert_eq!(
+            (run["period"].as_str(), run["job"]["user_name"].as_str()),
+            (Some("2026-11-30"), Some("nightly"))
+        );
+        assert_eq!(off(&run), [""; 0], "{}: {run}", app.store.name);
+        assert_eq!(services.newest_reconciliation_off().await.unwrap(), Some(0));
+        // Another server, or the same one after a new start, asks for no second one.
+        assert_eq!(services.keep_nights(Some(midnight)).await.unwrap(), next);
+        assert_eq!(services.keep_nights(None).await.unwrap(), next);
+        assert!(!worker.run_next(&stop).await.unwrap());
+
+        app.clear_many(2).await;
+        tamper(&app.store, &["UPDATE ledger_transfer SET reason = 'as agreed' WHERE number = 12"]).await;
+        // Nothing ran for two days: the night is made up for with the first look.
+        app.clock.advance_seconds(86_400);
+        assert!(services.keep_nights(Some(next)).await.unwrap() > next);
+        assert!(worker.run_next(&stop).await.unwrap());
+        let run = finance.get("/api/v1/reconciliations").await.json()[0].clone();
+        assert_eq!((run["period"].as_str(), off(&run)), (Some("2026-12-01"), vec!["chain"]), "{run}");
+        assert_eq!(services.newest_reconciliation_off().await.unwrap(), Some(1));
+    }
+}
+
+#[tokio::test]
 async fn t041_one_row_that_was_altered_is_found_by_the_right_check() {
     const FAULTS: [(&[&str], &[&str]); 8] = [
         (

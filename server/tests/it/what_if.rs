@@ -174,7 +174,7 @@ async fn a_what_if_that_a_server_left_behind_is_answered_by_the_next_one_as_it_w
         assert!(!work(&app).await, "it may be alive");
         assert_eq!(open(&app, &left).await, json!({"state": "running", "done": 5, "total": 12}));
         let page = app.admin().open(&format!("/what-if/{left}")).await.body;
-        assert!(page.contains("5 of 12 cycles are cleared again."), "{page}");
+        assert!(page.contains("5 of 12 cycles cleared again."), "{page}");
         app.clear_many(3).await;
         assert!(work(&app).await, "{}: nobody was heard of it", app.store.name);
         let answer = open(&app, &left).await;

@@ -99,7 +99,8 @@ impl Services {
         let title = format!("What if: {}", question.title);
         let mut tx = self.store.write().await?;
         self.insert_question(&mut tx, viewer, id, question).await?;
-        self.write_job(&mut tx, viewer, (id.to_owned(), jobs::WHAT_IF), (title, 0), &asked).await?;
+        let by = (&viewer.user, viewer.name.as_str());
+        self.write_job(&mut tx, by, (id.to_owned(), jobs::WHAT_IF), (title, 0), &asked).await?;
         tx.commit().await
     }
 
