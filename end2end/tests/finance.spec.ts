@@ -22,6 +22,18 @@ test("a month is read, corrected by two people, closed, stated, exported and rec
   await liveAMonth(page, browser, people, market);
 });
 
+test("the last day of the chart of spend is drawn up to its end, also where it is the only one", async ({ page }) => {
+  await page.goto("/finance");
+  const chart = JSON.parse((await page.locator("qm-chart").first().getAttribute("data")) ?? "null");
+  const day = 86_400;
+  expect(chart.x.length).toBeGreaterThan(1);
+  expect(chart.x.at(-1) - chart.x.at(-2)).toBe(day);
+  for (const { y } of chart.series) {
+    expect(y.length).toBe(chart.x.length);
+    expect(y.at(-1)).toBe(y.at(-2));
+  }
+});
+
 for (const colorScheme of ["light", "dark"] as const) {
   test(`the pages of finance in ${colorScheme}: axe finds nothing serious, and they fit`, async ({ page }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

@@ -86,19 +86,31 @@ pub(crate) fn supply_chart(history: &SupplyHistory) -> String {
     })
 }
 
-/// Spend by day in global credits, a layer for each of the dearest rows. What was paid back is drawn as nothing.
+/// Spend by day in global credits, a layer for each of the dearest rows. What was paid back is drawn as nothing. A step is drawn
+/// up to where the next one begins, so that the last day is said again at its end.
 pub(crate) fn spend_chart(view: &SpendView) -> String {
     let layers = view.series.iter().enumerate().map(|(place, series)| Series {
         label: &series.name,
         color: layer_color(place),
         over: false,
-        y: series.global_cost.iter().map(|cost| Some(cost.0.max(0).unsigned_abs())).collect(),
+        y: series
+            .global_cost
+            .iter()
+            .chain(series.global_cost.last())
+            .map(|cost| Some(cost.0.max(0).unsigned_abs()))
+            .collect(),
     });
     json(&Chart {
         kind: Kind::Stack,
         unit: "global credits",
         divisor: MICROS_PER_CREDIT,
-        x: view.days.iter().map(|day| seconds(day.starts_at)).collect(),
+        x: view
+            .days
+            .iter()
+            .map(|day| day.starts_at)
+            .chain(view.days.last().map(|day| day.ends_at))
+            .map(seconds)
+            .collect(),
         series: layers.collect(),
         marks: Vec::new(),
         own: Vec::new(),
